@@ -5,6 +5,7 @@ notation of each family that there is.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -388,6 +389,25 @@ def test_an_answer_has_the_form_that_its_client_reads(tools: bool, tmp_path: Pat
         told = joined(events_in(response.text))
         assert (told["text"], told["finish"]) == ("Hello.", "stop")
         assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_tokens_are_estimated_where_a_reply_ends_before_its_server_tells_them(
+    stream: bool, tmp_path: Path
+) -> None:
+    """Somebody else's turn began: its server was told to stop, and says nothing more."""
+    turns = streamed("It is sunny.<|im_end|>\n<|im_start|>user\n", "and tomorrow?")
+    told = {"v1/responses": "put_tokens", "v1/messages": "put_tokens", "api/chat": "eval_count"}
+    for path in PATHS[1:]:
+        with (
+            ModelServer([turns], checked=False) as server,
+            serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+        ):
+            body = wire_body(path, False, stream)
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+            counts = re.findall(rf'{told[path]}":(\d+)', text)[-2:]
+            assert all(0 < int(count) < 40 for count in counts), (path, text)
+            assert len(counts) == 2, path
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])

@@ -350,13 +350,13 @@ class RequestHandler:
         for answer_part in collected:
             self._note_piece(answer_part)
         finish = next(answer_part for answer_part in collected if isinstance(answer_part, Finish))
-        self._note_made_reply(finish, recording)
+        self._note_made_reply(recording)
         data = writer.write_answer(collected)
         self.record.compiled = data.decode()[:MAX_REPLY_CHARACTERS]
         return self._compiled_header(summarize_compilation(finish)), data
 
-    def _note_made_reply(self, finish: Finish, recording: RecordingSource) -> None:
-        counted = finish.input_tokens if recording.replies == 1 else 0
+    def _note_made_reply(self, recording: RecordingSource) -> None:
+        counted = recording.counted if recording.replies == 1 else 0
         self._note_reply(self.record.calls > 0, counted)
 
     async def _write_stream(
@@ -385,7 +385,7 @@ class RequestHandler:
                     await self._start_stream()
                 await self.exchange.write_chunk(writer.write_event(answer_part))
                 if isinstance(answer_part, Finish):
-                    self._note_made_reply(answer_part, recording)
+                    self._note_made_reply(recording)
 
     async def _start_stream(self) -> None:
         headers = self._compiled_header(self.record.way)

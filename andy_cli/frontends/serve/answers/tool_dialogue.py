@@ -25,6 +25,7 @@ from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser
 from andy_cli.frontends.serve.answers.streamed_calls import EarlyCall
 from andy_cli.frontends.serve.upstream.tool_catalogue import ToolCatalogue
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, make_tool_prompt
+from andy_cli.frontends.serve.upstream.tool_support import estimate
 from andy_cli.frontends.serve.wires.answer_parts import (
     AnswerPart,
     ApiError,
@@ -37,7 +38,8 @@ from andy_cli.frontends.serve.wires.answer_parts import (
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.field_checks import list_stops
 from andy_cli.frontends.serve.wires.freeform_tools import fit_freeform_arguments
-from andy_cli.messages import CallDelta, Chunk, Constraint, ToolRequest, Wire
+from andy_cli.messages import CallDelta, Chunk, Constraint, ToolRequest, Usage, Wire
+from andy_cli.models.token_count import tokens
 
 WORDS = "Answer in words: no command can be used now."
 
@@ -331,6 +333,8 @@ class DialogueAsker:
             else:
                 yield answer_part
         note_reply(self._dialogue, reply, self._silent)
+        if self._reader.over and not any(reply.usage):  # its server would have told it at the end
+            self._dialogue.add_usage(estimate_usage(self._dialogue.chat_request, reply))
 
     async def recover(self, error: ModelError) -> AnswerPart | TextRetracted:
         raise error  # what a server refused is an ApiError here, and goes to the client
@@ -424,6 +428,11 @@ async def look_up_tools(
     dialogue.tool_prompt = make_tool_prompt(dialogue.tool_prompt.dialect, shortened.tools)
     note = understood.note or LOOKED_UP.format(", ".join(names))
     return understood._replace(calls=calls, note=note)
+
+
+def estimate_usage(chat_request: ChatRequest, reply: ModelReply) -> Usage:
+    prompt = estimate(chat_request, 0)
+    return Usage(prompt.messages + prompt.tools, tokens(reply.raw))
 
 
 def note_reasoning(dialogue: ToolDialogue, compiled: CompiledReply) -> None:

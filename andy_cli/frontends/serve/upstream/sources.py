@@ -283,6 +283,8 @@ class RecordingSource(SourceWrapper):
     begun: bool = False
     """The model has begun to write."""
     replies: int = 0
+    counted: int = 0
+    """Tokens of the last prompt, as its server says."""
 
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
         self.replies += 1
@@ -290,6 +292,7 @@ class RecordingSource(SourceWrapper):
             self.record.add_raw("\n---\n")
         async for chunk in self.source.reply(request, fields):
             self.begun = True
+            self.counted = chunk.usage.input_tokens if chunk.usage else self.counted
             self.record.add_raw(chunk.text)
             yield chunk
 
