@@ -531,6 +531,28 @@ def test_a_damaged_line_of_an_ollama_ends_its_answer_in_an_error(
             assert found.status_code == 502 or failed in found.text, path
 
 
+@pytest.mark.parametrize(
+    ("named", "fields"),
+    [
+        ("temperature", ["temperature", "temperature", None, None]),  # two wires have no such word
+        ("messages[0].content", ["messages[0].content", None, None, None]),  # `input`, there
+    ],
+)
+def test_the_field_that_a_server_refuses_is_named_as_its_client_wrote_it(
+    named: str, fields: list[str | None], tmp_path: Path
+) -> None:
+    refusal = refused(400, "It is too high.", type="invalid_request_error", param=named)
+    with (
+        ModelServer([refusal], checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for path, field in zip(PATHS, fields, strict=True):
+            body = {**wire_body(path, False, False), "temperature": 0.5}
+            response = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN)
+            error = response.json()["error"]
+            assert (error.get("param") if isinstance(error, dict) else None) == field, path
+
+
 # A server's own call that nobody can use: asked again, and then an error instead of nothing.
 
 

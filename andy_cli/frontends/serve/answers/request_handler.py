@@ -414,6 +414,15 @@ async def answer_request(handler: RequestHandler) -> None:
             return
         except ToolsIgnored:
             continue  # it is known from now on, and the request made otherwise
+        except ApiError as api_error:
+            if not has_field(handler.chat_request.body, api_error.param):
+                api_error.param = None  # the name of it on the wire of the model's server
+            raise
+
+
+def has_field(body: Mapping[str, object], field_path: str | None) -> bool:
+    """Tell whether a client sent the field, or that which it is in: `messages[2].name`."""
+    return (field_path or "").partition(".")[0].partition("[")[0] in body
 
 
 def ask_for_one(chat_request: ChatRequest, index: int) -> ChatRequest:

@@ -247,7 +247,8 @@ def translate_refusal(
         passed_status, kind, code = 400, BAD_REQUEST, "context_length_exceeded"
     if passed_status == 502 and status < 500:
         headers = {**(headers or {}), "x-should-retry": "false"}
-    api_error = ApiError(passed_status, message, kind, code, headers)
+    field = next(iter(refusal.fields), None)
+    api_error = ApiError(passed_status, message, kind, code, headers, field)
     api_error.refusal = refusal
     return api_error
 
