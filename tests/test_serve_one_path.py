@@ -531,6 +531,21 @@ def test_a_damaged_line_of_an_ollama_ends_its_answer_in_an_error(
             assert found.status_code == 502 or failed in found.text, path
 
 
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
+@pytest.mark.parametrize("tools", [True, False], ids=["tools", "words"])
+def test_a_limit_of_minus_one_is_none_and_is_not_sent(
+    name: str, tools: bool, tmp_path: Path
+) -> None:
+    with (
+        ModelServer([whole({"content": "Hello."})], checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        body = {**wire_body(PATHS[0], tools, False), name: -1}
+        assert message_of(served.post(body))["content"] == "Hello."
+        assert name not in server.requests[0].body
+        assert served.post({**body, name: 0}).status_code == 400
+
+
 @pytest.mark.parametrize(
     ("named", "fields"),
     [

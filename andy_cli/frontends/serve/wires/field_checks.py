@@ -169,7 +169,7 @@ FIELD_CHECKS: Mapping[str, Check] = {
     "presence_penalty": number_between(-2, 2),
     "frequency_penalty": number_between(-2, 2),
     "max_tokens": check_token_limit,
-    "max_completion_tokens": whole_number(1),
+    "max_completion_tokens": check_token_limit,
     "seed": whole_number(-(2**63), 2**64),
     "stop": check_stop,
     "user": check_text,
