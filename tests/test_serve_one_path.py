@@ -439,6 +439,26 @@ def test_events_with_carriage_returns_are_events(tmp_path: Path) -> None:
     assert streamed_calls(text) == [("play_mp3", PLAY.arguments)]
 
 
+FORMS = {
+    "lines": "data: {before}\ndata: {after}\n\n",
+    "named": "event: message\nid: 7\ndata: {before}{after}\n\n",
+    "comment": ": ping\ndata: {before}{after}\n\n",
+}
+"""An event as a server may write it."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_event_is_read_however_its_server_writes_it(form: str, tmp_path: Path) -> None:
+    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    content = {"choices": [{"index": 0, "delta": {"content": NOTATIONS["hermes"]}}]}
+    halves = [json.dumps(each).partition('"index": 0, ') for each in (content, end)]
+    events = [FORMS[form].format(before=a + b, after=c) for a, b, c in halves]
+    done = FORMS["named"].format(before="[DONE]", after="")
+    text, _ = stream(tmp_path, [status(), *map(raw, events), raw(done)])
+    assert streamed_calls(text) == [("play_mp3", PLAY.arguments)]
+    assert joined(events_in(text))["finish"] == "tool_calls"
+
+
 @pytest.mark.slow
 def test_a_stream_of_calls_that_is_cut_off_goes_on_as_it_came(tmp_path: Path) -> None:
     answer = [status(), *pieces('{"file": "a', '.mp3", "pa'), on(0, {}, "length"), DONE]

@@ -325,7 +325,7 @@ def _read_delta(choice: Event) -> Event:
     return delta if isinstance(delta, dict) else {}
 
 
-DONE = b"data: [DONE]"
+DONE = b"[DONE]"
 LINE_END = re.compile(rb"\r+\n")
 
 
@@ -380,10 +380,11 @@ class PassthroughRewriter:
 
     def _rewrite_event(self, event_data: bytes) -> bytes:
         event_bytes = event_data + b"\n\n"
-        if event_data == DONE:
+        data = join_data(event_data)
+        if data == DONE:
             self.ended = not self._damaged
             return self._hold_event(event_bytes) if self.ended else b""
-        event = read_event(event_data)
+        event = read_event(data)
         if event_data.startswith(b"event: error") or (event and event.get("error")):
             self.ended = True
             return self._hold_event(event_bytes)
@@ -433,12 +434,18 @@ class PassthroughRewriter:
             yield event_bytes
 
 
-def read_event(event_data: bytes) -> dict[str, object] | None:
+def join_data(event_data: bytes) -> bytes:
+    """The data of an event, which may stand in several lines, among other fields and comments."""
+    lines = event_data.split(b"\n")
+    return b"\n".join([line[5:].strip() for line in lines if line.startswith(b"data:")])
+
+
+def read_event(data: bytes) -> dict[str, object] | None:
     """The event; None for what is no data, empty for what cannot be read."""
-    if not event_data.startswith(b"data:"):
+    if not data:
         return None
     try:
-        event = json.loads(event_data[5:].decode("utf-8", "replace"))
+        event = json.loads(data.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return {}
     return event if isinstance(event, dict) else None
