@@ -459,6 +459,38 @@ def test_an_event_is_read_however_its_server_writes_it(form: str, tmp_path: Path
     assert joined(events_in(text))["finish"] == "tool_calls"
 
 
+THOUGHT = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+WORDS_AS: dict[str, list[dict[str, Any]]] = {
+    "no delta": [{"delta": None}, {"delta": {"content": "Hello."}}, {"finish_reason": "stop"}],
+    "message": [{"message": {"role": "assistant", "content": "Hello."}, "finish_reason": "stop"}],
+    "message after it": [
+        {"delta": {"content": "Hello."}},
+        {"message": {"role": "assistant", "content": "Hello."}, "finish_reason": "stop"},
+    ],
+    "parts": [
+        {"delta": {"role": "assistant", "content": [THOUGHT]}},
+        {"delta": {"content": [{"type": "text", "text": "Hel"}]}},
+        {"delta": {"content": "lo."}},
+        {"delta": {}, "finish_reason": "stop"},
+    ],
+}
+"""The choices of a server that takes liberties with deltas."""
+
+
+@pytest.mark.parametrize("name", WORDS_AS)
+def test_every_choice_of_a_stream_has_a_delta_that_clients_can_read(
+    name: str, tmp_path: Path
+) -> None:
+    choices = [{"index": 0, "finish_reason": None, **choice} for choice in WORDS_AS[name]]
+    events = [{"op": "sse", "data": {"id": "c", "choices": [choice]}} for choice in choices]
+    text, _ = stream(tmp_path, [status(), *events, DONE])
+    told = joined(events_in(text))
+    assert (told["text"], told["finish"]) == ("Hello.", "stop")
+    deltas = [each["choices"][0]["delta"] for each in events_in(text)]
+    thoughts = "".join(delta.get("reasoning_content") or "" for delta in deltas)
+    assert thoughts == ("hm" if name == "parts" else "")
+
+
 @pytest.mark.slow
 def test_a_stream_of_calls_that_is_cut_off_goes_on_as_it_came(tmp_path: Path) -> None:
     answer = [status(), *pieces('{"file": "a', '.mp3", "pa'), on(0, {}, "length"), DONE]

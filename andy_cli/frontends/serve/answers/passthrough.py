@@ -38,7 +38,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
 )
 from andy_cli.frontends.serve.wires.chat_writer import write_call, write_data_event
 from andy_cli.messages import Chunk
-from andy_cli.models.http.wire import plain_finish
+from andy_cli.models.http.wire import ChoiceReader, plain_finish
 
 Event = dict[str, object]
 
@@ -173,6 +173,11 @@ class WatchedChoice:
             return ""
         ahead, self._ahead = self._ahead, ""
         return text.removeprefix(ahead)
+
+    @property
+    def has_said(self) -> bool:
+        """True if words or calls of it have come."""
+        return bool(self._raw or self._calls)
 
     @property
     def called(self) -> bool:
@@ -320,6 +325,32 @@ class WatchedChoice:
         return write_data_event({**head, "choices": [choice]})
 
 
+def standardize_choice(choice: Event, has_said: bool) -> Event:
+    """The choice with a delta whose content is a text, as clients read it; itself if it has one.
+
+    `has_said`: a whole message would say once more what its deltas said.
+    """
+    delta = choice.get("delta")
+    if isinstance(delta, dict) and not isinstance(delta.get("content"), list):
+        return choice
+    given = delta or (None if has_said else choice.get("message"))
+    fields = dict(given) if isinstance(given, dict) else {}
+    fields |= _read_content(fields.pop("content", None))
+    return {**{key: choice[key] for key in choice if key != "message"}, "delta": fields}
+
+
+def _read_content(content: object) -> Event:
+    """The words and thoughts of a content, be it a text or a list of parts."""
+    reader = ChoiceReader()
+    reader.read({"choices": [{"delta": {"content": content}}]}, escaped=True, is_sure=False)
+    chunks = reader.take()
+    words: Event = {
+        "content": "".join(chunk.text for chunk in chunks),
+        "reasoning_content": "".join(chunk.reasoning for chunk in chunks),
+    }
+    return {name: text for name, text in words.items() if text}
+
+
 def _read_delta(choice: Event) -> Event:
     delta = choice.get("delta")
     return delta if isinstance(delta, dict) else {}
@@ -404,6 +435,10 @@ class PassthroughRewriter:
         self, event: dict[str, object], choice: dict[str, object], event_bytes: bytes
     ) -> bytes:
         watched = self._find_choice(choice.get("index"))
+        standard = standardize_choice(choice, watched.has_said)
+        if standard is not choice:
+            choice, event = standard, {**event, "choices": [standard]}
+            event_bytes = write_data_event(event)
         rewritten = watched.take_event(event, choice, event_bytes)
         self.ended = self.ended or (bool(watched.finish) and not self._damaged)
         return rewritten
