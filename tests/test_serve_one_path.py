@@ -363,6 +363,14 @@ def test_one_end_of_thoughts_makes_thoughts_of_no_later_answer(tmp_path: Path) -
                 assert count_words(path, "hi", True) == plain[1], path
 
 
+def test_a_character_that_is_cut_in_two_is_one_in_a_stream(tmp_path: Path) -> None:
+    halves = [on(0, {"content": text}) for text in ("So \ud83d", "\ude00 ok")]
+    thought = on(0, {"content": "<think>Hm.</think>"})  # then the words are written anew
+    for before in ([], [thought]):
+        text, _ = stream(tmp_path, [status(), *before, *halves, on(0, {}, "stop"), DONE])
+        assert joined(events_in(text))["text"] == "So \N{GRINNING FACE} ok"
+
+
 def test_words_beside_an_end_that_is_said_twice_are_not_lost(tmp_path: Path) -> None:
     ends = [on(0, {"content": "lo."}, "stop"), on(0, {"content": ""}, "stop")]
     text, _ = stream(tmp_path, [status(), on(0, {"content": "Hel"}), *ends, DONE])

@@ -38,7 +38,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
 )
 from andy_cli.frontends.serve.wires.chat_writer import write_call, write_data_event
 from andy_cli.messages import Chunk
-from andy_cli.models.http.wire import ChoiceReader, plain_finish
+from andy_cli.models.http.wire import ChoiceReader, plain_finish, whole_characters
 
 Event = dict[str, object]
 
@@ -62,6 +62,8 @@ class WatchedChoice:
         self._open_calls: list[StreamedCall] = []
         """Those that have begun, and of which the dialogue says what they are."""
         self._ahead = ""  # white space that went on before the reader showed it
+        self._half = ""
+        """The first half of a character that its server cut in two."""
         self._shown_any = False
         self._raw: list[str] = []
         self._thoughts: list[str] = []
@@ -89,11 +91,12 @@ class WatchedChoice:
 
     def _take_text(self, event: Event, choice: Event, delta: Event) -> bytes | None:
         """Take words; returns what of them may go on, None where they go on as they came."""
-        text = delta.get("content")
-        if not isinstance(text, str) or not text:
+        written = delta.get("content")
+        if not isinstance(written, str) or not written:
             return None
+        text, self._half = whole_characters(self._half + written)
         visible = self._read_text(text)
-        if (shown_text := self._show_text(visible.text)) == text:
+        if (shown_text := self._show_text(visible.text)) == written:
             return None
         event_data = self._write_thought(visible)
         if (shown_text or len(delta) > 1) and not list_call_pieces(delta):
