@@ -149,12 +149,18 @@ class CallDelta(NamedTuple):
 class Usage(NamedTuple):
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    """Those of the input that its server had read before."""
+    reasoning_tokens: int = 0
+    """Those of the output that are thoughts."""
+
+    @property
+    def total(self) -> int:
+        return self.input_tokens + self.output_tokens
 
     def plus(self, other: "Usage") -> "Usage":
         """Add up the tokens of two requests."""
-        return Usage(
-            self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens
-        )
+        return Usage(*map(sum, zip(self, other, strict=True)))
 
 
 class NotDone(NamedTuple):

@@ -419,6 +419,32 @@ def test_tokens_are_estimated_where_a_reply_ends_before_its_server_tells_them(
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_tokens_that_a_server_had_read_before_are_told_as_its_client_counts_them(
+    stream: bool, tmp_path: Path
+) -> None:
+    details = {
+        "prompt_tokens_details": {"cached_tokens": 60},
+        "completion_tokens_details": {"reasoning_tokens": 3},
+    }
+    usage = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107, **details}
+    told = {"op": "sse", "data": {"id": "c", "choices": [], "usage": usage}}
+    with (
+        ModelServer([[*streamed("Hello.")[:-1], told, DONE]], checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for path, wanted in (
+            ("v1/responses", '"cached_tokens":60}'),
+            ("v1/responses", '"reasoning_tokens":3}'),
+            ("v1/responses", '"input_tokens":100'),
+            ("v1/messages", '"input_tokens":40'),
+            ("v1/messages", '"cache_read_input_tokens":60'),
+        ):
+            body = wire_body(path, False, stream)
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+            assert wanted in text, path
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_words_in_channels_are_words_where_there_are_no_tools(stream: bool, tmp_path: Path) -> None:
     framed = (
         "<|channel|>analysis<|message|>A greeting.<|end|>",

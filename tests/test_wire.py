@@ -35,7 +35,7 @@ def meaning(*pieces: bytes) -> Meaning:
         if chunk.call:
             calls.add(chunk.call)
     requests, incomplete, *_ = calls.read(complete=bool(finishes))
-    usages = [list(chunk.usage) for chunk in chunks if chunk.usage]
+    usages = [list(chunk.usage[:2]) for chunk in chunks if chunk.usage]
     said: Meaning = {
         "text": "".join(chunk.text for chunk in chunks),
         "reasoning": "".join(chunk.reasoning for chunk in chunks),

@@ -401,7 +401,10 @@ class RunPrinter:
                 session_id=conversation.session_id,
                 num_turns=len(replies),
                 duration_ms=round((time.monotonic() - self._started) * 1000),
-                usage=conversation.model.usage._asdict(),
+                usage={
+                    "input_tokens": conversation.model.usage.input_tokens,
+                    "output_tokens": conversation.model.usage.output_tokens,
+                },
                 not_done=tuple(entry._asdict() for entry in conversation.tools.find_not_done()),
             )
         )

@@ -128,7 +128,7 @@ class ChatSession:
         if self._fullness:
             status_parts.append(self._fullness)
         if any(conversation.model.usage):
-            status_parts.append(f"{shorten_count(sum(conversation.model.usage))} tokens")
+            status_parts.append(f"{shorten_count(conversation.model.usage.total)} tokens")
         return " - ".join(status_parts)
 
     async def measure_window(self) -> None:

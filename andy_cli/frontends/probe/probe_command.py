@@ -140,7 +140,7 @@ def keep_result(
         dialect=winner.protocol,
         right=winner.right,
         tasks=len(winner.outcomes),
-        tokens=sum(winner.usage),
+        tokens=winner.usage.total,
         constrained=find_help_of_constraints(rows, winner),
         trusted=trusted.effects if trusted else None,
     )

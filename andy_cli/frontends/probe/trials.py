@@ -222,7 +222,7 @@ def find_stop_reason(row: ProbeRow, left: int, ahead: ProbeRow | None) -> str:
 def _is_beaten(row: ProbeRow, left: int, ahead: ProbeRow) -> bool:
     """Find out if it would lose even if it did all that is left to do."""
     if row.right + left == ahead.right:
-        return sum(row.usage) >= sum(ahead.usage)
+        return row.usage.total >= ahead.usage.total
     return row.right + left < ahead.right
 
 
@@ -254,4 +254,4 @@ def raise_if_unanswered(rows: Sequence[ProbeRow]) -> None:
 def find_best(rows: Sequence[ProbeRow]) -> ProbeRow | None:
     """Most tasks right, then fewest tokens; None if nothing was ever done."""
     working = [row for row in rows if row.did_something]
-    return min(working, key=lambda row: (-row.right, sum(row.usage)), default=None)
+    return min(working, key=lambda row: (-row.right, row.usage.total), default=None)

@@ -231,7 +231,14 @@ def _read_usage(usage: object) -> Usage | None:
     return Usage(
         input_count if isinstance(input_count, int) else 0,
         output_count if isinstance(output_count, int) else 0,
+        _read_detail(usage.get("prompt_tokens_details"), "cached_tokens"),
+        _read_detail(usage.get("completion_tokens_details"), "reasoning_tokens"),
     )
+
+
+def _read_detail(details: object, name: str) -> int:
+    count = details.get(name) if isinstance(details, dict) else None
+    return count if isinstance(count, int) else 0
 
 
 BOM: Final = b"\xef\xbb\xbf"

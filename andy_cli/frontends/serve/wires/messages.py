@@ -497,7 +497,12 @@ class MessagesWriter:
     def _write_end(self, finish: Finish) -> bytes:
         reason = REASONS.get(finish.reason, "stop_sequence" if finish.stopped_at else "end_turn")
         ended = {"stop_reason": reason, "stop_sequence": finish.stopped_at or None}
-        usage = {"input_tokens": finish.input_tokens, "output_tokens": finish.output_tokens}
+        cached = finish.cached_tokens  # which this API counts apart
+        usage = {
+            "input_tokens": max(0, finish.input_tokens - cached),
+            "output_tokens": finish.output_tokens,
+            **({"cache_read_input_tokens": cached} if cached else {}),
+        }
         self._message = {**self._message, **ended, "usage": usage}
         return write_messages_event(
             "message_delta", delta=ended, usage=usage

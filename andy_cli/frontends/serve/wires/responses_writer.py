@@ -265,8 +265,8 @@ def empty_logprobs(kind: ItemKind) -> dict[str, object]:
 def write_responses_usage(finish: Finish) -> dict[str, object]:
     return {
         "input_tokens": finish.input_tokens,
-        "input_tokens_details": {"cached_tokens": 0},
+        "input_tokens_details": {"cached_tokens": finish.cached_tokens},
         "output_tokens": finish.output_tokens,
-        "output_tokens_details": {"reasoning_tokens": 0},
+        "output_tokens_details": {"reasoning_tokens": finish.reasoning_tokens},
         "total_tokens": finish.input_tokens + finish.output_tokens,
     }
