@@ -292,6 +292,21 @@ def test_what_may_be_an_example_is_asked_for_once_more_where_nobody_can_agree(
     assert (tmp_path / "notes.txt").exists()
 
 
+def test_an_example_that_is_written_again_is_the_answer_and_nothing_that_was_not_done(
+    tmp_path: Path,
+) -> None:
+    read = '{"name": "read_file", "arguments": {"path": "a.txt"}}'
+    reply = f"You would write:\n\n    <tool_call>{read}</tool_call>\n\nThat is all."
+    with ModelServer([streamed(reply), streamed(reply)]) as server:
+        done = run(server, tmp_path, "show me how to call a tool", cwd=tmp_path)
+    assert (done.code, done.out) == (0, f"{reply}\n")
+    assert done.err.count("the model wrote it as an example") == 1
+    assert "Not done" not in done.err
+    with ModelServer([streamed(reply), streamed(reply)]) as server:
+        done = run(server, tmp_path, "read a.txt", cwd=tmp_path)
+    assert "Not done: read a.txt" in done.err, "the user named it"
+
+
 WRITE = '{"name": "write_file", "arguments": {"path": "new.txt", "content": "x"}}'
 EXAMPLES = (
     f"For example: {WRITE} would write a file.",

@@ -108,6 +108,9 @@ async def run_tool_calls(
 ) -> AsyncIterator[Event]:
     """Show what the reply says, put its calls in the history, run them in order, tell the model."""
     compiled = reply.compiled
+    if repeats_examples(conversation, state, reply):
+        accept_examples(conversation, state, reply)
+        return
     reply_plan = plan_reply(
         compiled.requests, conversation.registry.answers, conversation.tools.read_spoken_text
     )
@@ -348,21 +351,38 @@ def report_vanished_tool(call: ToolCall) -> tuple[str, ToolResult]:
     return f"use {words_of_name(call.name)}", result
 
 
+def list_example_spans(reply: ModelReply) -> list[tuple[int, int]]:
+    requests = reply.compiled.requests
+    return [request.span for request in requests if is_example(request, reply.raw)]
+
+
+def repeats_examples(conversation: Conversation, state: TurnState, reply: ModelReply) -> bool:
+    """Tell whether a reply that was shown, as its requests may be examples, is written again."""
+    spans = list_example_spans(reply)
+    if not state.examples or len(spans) < len(reply.compiled.requests):
+        return False
+    text = conversation.model.profile.read_as_text(reply.raw, spans)
+    return state.answer.strip().endswith(text.strip())
+
+
+def accept_examples(conversation: Conversation, state: TurnState, reply: ModelReply) -> None:
+    """Accept a reply that is written again as it was, although its requests were to be written
+    alone: they are examples, and it is the answer."""
+    conversation.history.add(Message("assistant", reply.compiled.text))
+    state.answer, state.is_done = state.answer.rstrip(), True
+
+
 def show_as_text(
     conversation: Conversation, state: TurnState, reply: ModelReply, tool_name: str
 ) -> Iterator[Event]:
     """Show a reply with the requests that are not run, once: they were examples after all, and
-    their text is not lost. One that is written again as it was is the answer."""
-    requests, compiled = reply.compiled.requests, reply.compiled
-    spans = [request.span for request in requests if is_example(request, reply.raw)]
+    their text is not lost."""
+    spans, compiled = list_example_spans(reply), reply.compiled
     text = conversation.model.profile.read_as_text(reply.raw, spans)
     state.examples[tool_name] = text
     if state.example_round == state.rounds:
         return
-    state.example_round, state.is_done = state.rounds, state.answer.strip().endswith(text.strip())
-    if state.is_done:
-        state.answer = state.answer.rstrip()
-        return
+    state.example_round = state.rounds
     # The words before the first of them are on the screen already.
     written = "\n\n".join(reply.raw[start:end] for start, end in spans)
     rest = text.removeprefix(compiled.text) if text.startswith(compiled.text) else f"\n\n{written}"

@@ -41,6 +41,7 @@ REASONS = {
     Status.CANCELLED: "it was stopped",
     Status.FAILED: "it failed",
 }
+WRITTEN_AS_EXAMPLE = "the model wrote it as an example"
 MAX_REASON_CHARACTERS = 160
 """Characters of a reason."""
 MIN_SIMILARITY = 0.5
@@ -89,9 +90,17 @@ def _explain(action: ActionRecord, later: Sequence[ActionRecord], request: str) 
         return _explain_partial(action, later)
     if any(other.ok and _makes_up_for(action, other, request) for other in later):
         return ""
+    if _is_example_look(action, request):
+        return ""
     if action.status is Status.FAILED and action.problem:
         return _shorten_reason(action.problem)
     return REASONS[action.status]
+
+
+def _is_example_look(action: ActionRecord, request: str) -> bool:
+    """Tell whether a look at what the user named nothing of was written as an example."""
+    is_example = action.problem == WRITTEN_AS_EXAMPLE and action.effect in LOOKING_EFFECTS
+    return is_example and not any(_is_named(value.text, request) for value in _list_values(action))
 
 
 def _explain_partial(action: ActionRecord, later: Sequence[ActionRecord]) -> str:
@@ -350,8 +359,7 @@ class ToolRunner:
         """
         doubted = approval_request._replace(injection_reason=injection_reason)
         if injection_reason is InjectionReason.QUOTED and self._gate.ask is None:
-            problem = "the model wrote it as an example"
-            return doubted._replace(fault=WRITE_ALONE, problem=problem)
+            return doubted._replace(fault=WRITE_ALONE, problem=WRITTEN_AS_EXAMPLE)
         return doubted
 
     async def decide(self, call: ToolCall, approval_request: ApprovalRequest) -> Decision:
