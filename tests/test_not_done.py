@@ -65,6 +65,18 @@ def record(action: str, *, failed: bool = False, **arguments: object) -> ActionR
             record("copy a.txt to c.txt", source="a.txt", to="c.txt"),
         ),
         (
+            record("edit n.txt", failed=True, path="n.txt", old="buter", new="oil"),
+            record("run touch n.txt", command="touch n.txt"),
+        ),
+        (
+            record("copy ald.txt to a.txt", failed=True, source="ald.txt", to="a.txt"),
+            record("run cp old.txt b.txt", command="cp old.txt b.txt"),
+        ),
+        (
+            record("trash a.txt", failed=True, paths=["a.txt"]),
+            record("run touch a.txt", command="touch a.txt"),
+        ),
+        (
             record("run rm a.txt", failed=True, command="rm a.txt"),
             record('run echo "rm a.txt"', command='echo "rm a.txt"'),
         ),
@@ -116,6 +128,18 @@ def test_another_act_of_the_same_tool_makes_up_for_none(
             record("write n.txt", path="n.txt", content="flour\noat milk\n"),
         ),
         (
+            record("edit n.txt", failed=True, path="n.txt", old="buter", new="oil"),
+            record("run sed -i s/butter/oil/ n.txt", command="sed -i s/butter/oil/ n.txt"),
+        ),
+        (
+            record("copy ald.txt to a.txt", failed=True, source="ald.txt", to="a.txt"),
+            record("run cp old.txt a.txt", command="cp old.txt a.txt"),
+        ),
+        (
+            record("copy ald.txt to a.txt", failed=True, source="ald.txt", to="a.txt"),
+            record("copy old.txt to a.txt", source="old.txt", to="a.txt"),
+        ),
+        (
             record("read conf.py", failed=True, path="conf.py"),
             record("read src/settings.py", path="src/settings.py"),
         ),
@@ -132,8 +156,16 @@ def test_another_act_of_the_same_tool_makes_up_for_none(
 def test_the_same_act_tried_anew_makes_up_for_one_that_failed(
     failed: ActionRecord, later: ActionRecord
 ) -> None:
-    assert find_not_done([failed, later], "do it with old.txt") == ()
-    assert find_not_done([later, failed], "do it with old.txt"), "what comes before does not"
+    request = "do it with old.txt, into a.txt"
+    assert find_not_done([failed, later], request) == ()
+    assert find_not_done([later, failed], request), "what comes before does not"
+
+
+def test_a_command_that_failed_makes_up_for_no_edit() -> None:
+    edit = record("edit n.txt", failed=True, path="n.txt", old="buter", new="oil")
+    command = record("run sed s/butter/oil/ n.txt", command="sed s/butter/oil/ n.txt")
+    assert find_not_done([edit, command]) == ()
+    assert len(find_not_done([edit, command._replace(exit_code=1)])) == 2
 
 
 def test_a_change_that_was_made_already_is_not_told_as_not_done() -> None:

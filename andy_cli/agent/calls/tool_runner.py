@@ -20,7 +20,7 @@ from andy_cli.agent.calls.injection import (
     stands_in_sentence,
 )
 from andy_cli.agent.calls.request_resolution import OfferedTools
-from andy_cli.agent.grounding.evidence import ActionRecord
+from andy_cli.agent.grounding.evidence import ActionRecord, find_names
 from andy_cli.agent.history.history import History
 from andy_cli.call_notes import write_refusal
 from andy_cli.compiler.dialect import Tools
@@ -117,7 +117,7 @@ def _makes_up_for(action: ActionRecord, later: ActionRecord, request: str) -> bo
     """
     if action.effect not in LOOKING_EFFECTS:
         is_same_act = later.tool == action.tool and _is_same_act(action, later)
-        return is_same_act or _writes_same_text(action, later)
+        return is_same_act or _does_same_change(action, later, request)
     wanted = [*_list_values(action)]
     named = [value for value in wanted if _is_named(value.text, request)]
     is_any_look = later.tool == action.tool and not named
@@ -130,17 +130,36 @@ def _looks_at(later: ActionRecord, wanted: Sequence[CallValue]) -> bool:
     return all(any(_is_same_thing(value.text, other.text) for other in others) for value in wanted)
 
 
-def _writes_same_text(action: ActionRecord, later: ActionRecord) -> bool:
-    """Tell whether a call of another kind puts the same text into the same file, as who writes it
-    whole where the part that was to be replaced was not found."""
-    if action.effect is not Effect.WRITE or later.effect is not Effect.WRITE:
+def _does_same_change(action: ActionRecord, later: ActionRecord, request: str) -> bool:
+    """Tell whether a call of another kind, or a command that succeeded, puts the same text into the
+    same file, as who writes it whole where the part that was to be replaced was not found; or is
+    about all the things of a change without a text."""
+    is_change = action.effect is Effect.WRITE and later.effect in (Effect.WRITE, Effect.RUN)
+    if not is_change or later.exit_code:
         return False
-    values, others = [*_list_values(action)], [*_list_values(later)]
-    texts = [value for value in values if not _is_named(value.text, action.action)]
-    missing = [
-        value for value in values if not any(_is_named(value.text, other.text) for other in others)
-    ]
-    return len(missing) <= min(1, len(texts) - 1) and all(value in texts for value in missing)
+    texts = [value for value in _list_values(action) if not _is_named(value.text, action.action)]
+    if texts:
+        missing = _list_missing(action, later)
+        return len(missing) <= min(1, len(texts) - 1) and {*missing} <= {*texts}
+    is_same_kind = later.effect is Effect.RUN or later.tool == action.tool
+    return is_same_kind and _is_about_all(action, later, request)
+
+
+def _is_about_all(action: ActionRecord, later: ActionRecord, request: str) -> bool:
+    """Tell whether a call names all the things of another one, two at least. A name that the user
+    did not say was the model's slip, if all that the user named is there."""
+    missing = _list_missing(action, later)
+    is_slip = missing and not any(_is_named(value.text, request) for value in missing)
+    wanted = find_names(request) if is_slip else {value.text for value in _list_values(action)}
+    return len(wanted) > 1 and all(_names(later, name) for name in wanted)
+
+
+def _list_missing(action: ActionRecord, later: ActionRecord) -> Sequence[CallValue]:
+    return [value for value in _list_values(action) if not _names(later, value.text)]
+
+
+def _names(later: ActionRecord, name: str) -> bool:
+    return any(_is_named(name, value.text) for value in _list_values(later))
 
 
 def _is_same_act(action: ActionRecord, later: ActionRecord) -> bool:
