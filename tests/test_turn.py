@@ -61,6 +61,20 @@ def test_a_native_call_that_was_cut_off_never_runs_and_is_asked_for_again_once()
     assert len(model.requests) == 2
 
 
+def test_the_rest_of_a_call_that_was_cut_off_is_no_answer() -> None:
+    call = '<tool_call>{"name": "ping", "arguments": {"a": "xx"}}</tool_call>'
+    cut = [Chunk(text=call[:-16]), Chunk(finish="length")]
+    model = ScriptedModel([cut, call[-16:], call, "pong came back."], tools=True)
+    seen = events_of(model, "x")
+    shown = "".join(each.content for each in seen if isinstance(each, events.Said))
+    assert call[-16:] not in shown
+    assert ended(seen).result == "pong came back."
+    model = ScriptedModel([cut, call[-16:]], tools=True)
+    assert ended(events_of(model, "x")).subtype == "error_unreadable"
+    model = ScriptedModel([cut, "I cannot do it shorter."], tools=True)
+    assert ended(events_of(model, "x")).result == "I cannot do it shorter."
+
+
 def test_a_written_call_that_is_cut_off_again_and_again_is_asked_for_anew_once() -> None:
     cut = [Chunk(text='[ping(), note(file="a.txt", te'), Chunk(finish="length")]
     model = ScriptedModel([cut], tools=True)

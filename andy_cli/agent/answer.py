@@ -248,7 +248,7 @@ class OutputFilter:
 def make_output_filter(conversation: Conversation, state: TurnState) -> OutputFilter:
     """Make the filter of the next reply; the last message says why the model is asked for it."""
     last_message = conversation.history.messages[-1]
-    is_second = state.last_note is ModelNote.WRITE_OR_EXPLAIN
+    is_second = state.last_note in (ModelNote.WRITE_OR_EXPLAIN, ModelNote.WRITE_AGAIN)
     is_held = bool(state.rejected_answer) or conversation.model.enforces_format or is_second
     was_shown = bool((state.answer or state.announcement).strip())
     begins_anew = last_message.note and state.last_note is not ModelNote.CONTINUE and was_shown
@@ -304,6 +304,7 @@ def finish_reply(
     violation = model.find_format_violation(reply)
     if state.check_format(output.text, violation, model.is_strict, model.advice):
         model.stop_enforcing_format()
+    note_rest_of_call(conversation, state, reply)
     yield from release_reply(conversation, state, reply, output)
     state.last_note = ""  # this was the reply to it
     # Of one whose steps are chosen no reply tells what of the prompt it has read.
@@ -318,6 +319,19 @@ def finish_reply(
         )
 
 
+def note_rest_of_call(conversation: Conversation, state: TurnState, reply: ModelReply) -> None:
+    """Note whether a reply without requests makes one together with the call that was cut off: it
+    is no words for the user then."""
+    is_wordy = not reply.compiled.requests and bool(state.open_call)
+    state.is_rest_of_call = is_wordy and conversation.model.profile.is_call(
+        state.open_call + reply.raw
+    )
+    if state.is_rest_of_call:
+        state.reply_text = ""
+    else:
+        state.open_call = reply.raw if reply.compiled.incomplete else ""
+
+
 def release_reply(
     conversation: Conversation, state: TurnState, reply: ModelReply, output: OutputFilter
 ) -> Iterator[Event]:
@@ -325,7 +339,8 @@ def release_reply(
     an answer that is on the screen."""
     is_second = state.last_note is ModelNote.WRITE_OR_EXPLAIN
     state.is_withheld = is_second and not reply.compiled.requests
-    if not (state.resend_note or state.rejected_answer or state.is_withheld):
+    is_answer = not (state.resend_note or state.is_rest_of_call)
+    if is_answer and not (state.rejected_answer or state.is_withheld):
         yield from output.release()
 
 
@@ -357,7 +372,7 @@ def accept_answer(conversation: Conversation, state: TurnState, reply: ModelRepl
     user, tools = conversation.history.user_request, conversation.model.profile.tools
     state.is_cut_off = partial
     is_whole_call = not partial and is_bare_call(reply.raw.strip(), user, tools)
-    state.is_unreadable = bool(compiled.fault) or is_whole_call
+    state.is_unreadable = bool(compiled.fault) or is_whole_call or state.is_rest_of_call
     state.unreadable_name = compiled.unreadable_name
     state.is_filtered = reply.finish == "content_filter"
     state.declined = reply.not_done
@@ -371,6 +386,8 @@ def choose_note(conversation: Conversation, state: TurnState, reply: ModelReply)
     if compiled.fault and state.count_resend():
         state.end_paragraph()
         return compiled.fault
+    if state.is_rest_of_call:
+        return ModelNote.WRITE_AGAIN if state.count_resend() else ""
     if reply.cut_off or compiled.incomplete:
         if state.was_asked_to_continue:
             return ""

@@ -107,6 +107,10 @@ class TurnState:
     calls: int = 0
     was_asked_to_continue: bool = False
     """A reply was cut off, and the model was asked to go on with it."""
+    open_call: str = ""
+    """The last reply, if it ended in the middle of a call."""
+    is_rest_of_call: bool = False
+    """The last reply goes on with the call that the one before it ended in."""
     is_cut_off: bool = False
     """The answer is cut off: by an error, or although the model was asked to go on with it."""
     has_repeated: bool = False

@@ -308,6 +308,12 @@ class ModelProfile:
         compiler.feed(reply_text)
         return compiler.finish()[1].text
 
+    def is_call(self, reply_text: str) -> bool:
+        """Tell whether a text has a whole request in it."""
+        compiler = Compiler(self.markers, self.known)
+        compiler.feed(reply_text)
+        return bool(compiler.finish()[1].requests)
+
 
 def build_profile(
     client: ModelClient,
