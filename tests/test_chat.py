@@ -113,6 +113,20 @@ def test_a_native_call_is_shown_as_an_action_and_never_as_a_call() -> None:
     assert not PROTOCOL.search(text)
 
 
+def test_run_in_a_terminal_keeps_the_words_before_a_step_on_a_line_of_their_own(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "notes.txt").write_text("milk", encoding="utf-8")
+    call = '<tool_call>{"name": "read_file", "arguments": {"path": "notes.txt"}}</tool_call>'
+    with (
+        ModelServer([streamed(f"I will look.\n{call}"), streamed("Milk.")]) as server,
+        Terminal("run", *to(server), "what is in notes.txt?", folder=tmp_path) as terminal,
+    ):
+        terminal.sees("Milk.")
+        lines = [line for line in terminal.lines if line]
+    assert (lines[0], lines[1][:16], lines[2]) == ("I will look.", "• read notes.txt", "Milk.")
+
+
 def test_the_dialogue_with_a_model_without_tools_is_folded_into_actions() -> None:
     script = [
         streamed("DEAR ANDYBOT, ", "LIST_MP3S"),

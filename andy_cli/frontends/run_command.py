@@ -257,6 +257,8 @@ class RunPrinter:
         self._shows_progress = sys.stderr.isatty() and self._can_redraw and not task.quiet
         self._progress_line = ""
         self._told_shortening = False
+        self._is_line_open = False
+        """On the terminal the answer ends within a line."""
 
     def show_event(self, event: Event) -> None:
         if self.lost_output:
@@ -326,7 +328,7 @@ class RunPrinter:
             event = replace(event, content=content)
             self._neutralizer = Neutralizer()
         self._written_answer += event.content
-        self._streamed = True
+        self._streamed = self._is_line_open = True
         print_out(self._neutralizer.feed(event.content))
 
     def _rows_back(self) -> int:
@@ -345,7 +347,7 @@ class RunPrinter:
             print_out(events.as_json(event) + "\n")
         elif self.task.format is OutputFormat.TEXT:
             if self._streamed:
-                print_out(self._neutralizer.finish() + "\n")
+                print_out(self._neutralizer.finish() + "\n" * self._is_line_open)
             elif event.result:
                 answer = neutralize_text(event.result) if sys.stdout.isatty() else event.result
                 print_out(answer if answer.endswith("\n") else answer + "\n")
@@ -412,14 +414,22 @@ class RunPrinter:
     def tell(self, line: str, always: bool = False) -> None:
         if self.task.quiet and not always:
             return
+        self._end_line()
         self.show_progress("")
-        self._is_interrupted = bool(self._written_answer)
         sys.stderr.write(neutralize_text(line) + "\n")
         sys.stderr.flush()
+
+    def _end_line(self) -> None:
+        """End the line of the answer before something else is written to the terminal."""
+        self._is_interrupted = bool(self._written_answer)
+        if self._is_line_open and sys.stderr.isatty():
+            self._is_line_open = False
+            print_out("\n")
 
     def show_progress(self, line: str) -> None:
         """Rewrite the progress line; nothing where stderr is no terminal."""
         if self._shows_progress and line != self._progress_line:
+            self._end_line()
             # One row of the screen: a longer line could not be taken back.
             width = shutil.get_terminal_size().columns - 1
             sys.stderr.write("\r\x1b[K" + one_line(line)[:width])
