@@ -127,6 +127,21 @@ def test_run_in_a_terminal_keeps_the_words_before_a_step_on_a_line_of_their_own(
     assert (lines[0], lines[1][:16], lines[2]) == ("I will look.", "• read notes.txt", "Milk.")
 
 
+@pytest.mark.parametrize("command", ["chat", "run"])
+def test_a_terminal_shows_that_a_file_was_not_looked_at(command: str, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("milk", encoding="utf-8")
+    told = "It is about the budget of next year, of which three parts are still open."
+    task = ["summarise notes.txt"] * (command == "run")
+    with (
+        ModelServer([streamed(f"{told}\n\n{told}")]) as server,
+        Terminal(command, *to(server), *task, folder=tmp_path, columns=100) as terminal,
+    ):
+        if not task:
+            terminal.prompts()
+            terminal.type("summarise notes.txt\r")
+        terminal.sees("No tool was used: notes.txt was neither read nor changed.")
+
+
 def test_the_dialogue_with_a_model_without_tools_is_folded_into_actions() -> None:
     script = [
         streamed("DEAR ANDYBOT, ", "LIST_MP3S"),

@@ -521,7 +521,7 @@ def warn_beside_answer(conversation: Conversation, state: TurnState) -> Iterator
         names = " and ".join(untouched)
         are = "was" if len(untouched) == 1 else "were"
         warning = f"No tool was used: {names} {are} neither read nor changed."
-        yield events.Failed("warning", "grounding", warning)
+        yield events.Failed("warning", "unread", warning)
     for failure in conversation.background.take_failures():
         problem = f"Could not {failure.did}: {failure.problem or failure.content}"
         yield events.Failed("warning", "background", problem)
