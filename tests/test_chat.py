@@ -128,6 +128,28 @@ def test_run_in_a_terminal_keeps_the_words_before_a_step_on_a_line_of_their_own(
 
 
 @pytest.mark.parametrize("command", ["chat", "run"])
+@pytest.mark.parametrize("second", ["call", "words"])
+def test_a_deed_that_was_told_before_it_was_done_does_not_stay_on_the_screen_as_it_is(
+    command: str, second: str, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.txt").write_text("milk", encoding="utf-8")
+    trash = called("trash", '{"paths": ["notes.txt"]}')
+    replies = {"call": [trash, streamed("It is in the trash.")], "words": [streamed("I cannot.")]}
+    task = ["-y", "delete notes.txt"] if command == "run" else []
+    with (
+        ModelServer([streamed("I deleted notes.txt."), *replies[second]]) as server,
+        Terminal(command, *to(server), *task, folder=tmp_path, rows=30) as terminal,
+    ):
+        if not task:
+            terminal.prompts()
+            terminal.type("delete notes.txt\r")
+        terminal.sees("I cannot." if second == "words" else "put notes.txt into the trash")
+        lines = [line for line in terminal.lines if line]
+    beneath = lines[lines.index("I deleted notes.txt.") + 1]
+    assert beneath.startswith("The answer above was sent back")
+
+
+@pytest.mark.parametrize("command", ["chat", "run"])
 def test_a_terminal_shows_that_a_file_was_not_looked_at(command: str, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("milk", encoding="utf-8")
     told = "It is about the budget of next year, of which three parts are still open."

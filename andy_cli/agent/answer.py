@@ -262,6 +262,8 @@ async def show_reply(
     """Show the reply as it arrives. Whatever ends it, what was said is in the history."""
     output = make_output_filter(conversation, state)
     state.is_cut_off = False  # it may be another try
+    async for event in doubt_announcement(conversation, state):
+        yield event
     try:
         async for visible in reply:
             for event in output.take(visible):
@@ -447,36 +449,47 @@ def collect_evidence(conversation: Conversation, state: TurnState) -> Evidence:
     return Evidence(tuple(state.results), user + attached, tuple(known_texts), actions)
 
 
+async def doubt_announcement(conversation: Conversation, state: TurnState) -> AsyncIterator[Event]:
+    """Say which deeds of the reply that is on the screen nobody did, as the model is told to do
+    them: what it says and does next does not take that off the screen."""
+    if state.last_note == ModelNote.NUDGE:
+        claims = await find_claims(conversation, state, False, state.announcement)
+        if deeds := [claim for claim in claims if claim.kind == "deed"]:
+            yield doubt_claims(deeds)
+
+
+def doubt_claims(claims: Sequence[Claim]) -> Event:
+    texts = ", ".join(map(describe_claim, claims))
+    warning = f"Nothing that was found supports: {texts}. Asking once more."
+    return events.Failed("warning", "grounding", warning)
+
+
 async def find_claims(
-    conversation: Conversation, state: TurnState, figures: bool
+    conversation: Conversation, state: TurnState, figures: bool, answer: str
 ) -> Sequence[Claim]:
-    """Find what nothing supports in the answer; `figures` too, if so (R16).
+    """Find what nothing supports in an answer; `figures` too, if so (R16).
 
     Of a model that each step is chosen for the answer is made of results.
     """
     if (
         conversation.client.guided
-        or not state.answer
+        or not answer
         or state.subtype not in ("success", "error_permission")
     ):
         return ()
     evidence = collect_evidence(conversation, state)
     # A long answer takes seconds, in which Ctrl-C, a signal and a time limit are obeyed.
-    return await run_in_daemon_thread(
-        partial(find_unsupported_claims, state.answer, evidence, figures)
-    )
+    return await run_in_daemon_thread(partial(find_unsupported_claims, answer, evidence, figures))
 
 
 async def request_rewrite(conversation: Conversation, state: TurnState) -> AsyncIterator[Event]:
     """Ask the model once to answer again without actions, names and precise figures that nothing
     supports (R16)."""
     has_figures = any(map(str.isdigit, state.answer))
-    found = await find_claims(conversation, state, has_figures)
+    found = await find_claims(conversation, state, has_figures, state.answer)
     claims = [claim for claim in found if is_worth_asking(claim)]
     if claims:
-        texts = ", ".join(map(describe_claim, claims))
-        warning = f"Nothing that was found supports: {texts}. Asking once more."
-        yield events.Failed("warning", "grounding", warning)
+        yield doubt_claims(claims)
         conversation.history.add(Message("user", write_rewrite_request(claims), note=True))
         state.begin_rewrite(len(conversation.history.messages) - 1)
 
@@ -484,7 +497,7 @@ async def request_rewrite(conversation: Conversation, state: TurnState) -> Async
 async def audit_answer(conversation: Conversation, state: TurnState) -> AsyncIterator[Event]:
     """Mark what is not supported beside the claim, in one look; nothing is taken out. Figures are
     marked for those who ask: what a model makes of others may be right."""
-    claims = await find_claims(conversation, state, conversation.strict)
+    claims = await find_claims(conversation, state, conversation.strict, state.answer)
     state.unsupported = tuple(claim.text for claim in claims)
     choose_final_answer(conversation, state)
     final = conversation.sanitizer.clean(mark_claims(state.answer, claims))

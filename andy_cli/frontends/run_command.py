@@ -35,6 +35,7 @@ from andy_cli.frontends.command_line.piped_input import read_piped
 from andy_cli.frontends.session_factory import OpenConversation, open_chat
 from andy_cli.frontends.terminal.messages import (
     CORRECTION_MARK,
+    WITHDRAWN,
     describe_shortening,
     find_changed_paragraphs,
     format_action,
@@ -257,6 +258,8 @@ class RunPrinter:
         self._shows_progress = sys.stderr.isatty() and self._can_redraw and not task.quiet
         self._progress_line = ""
         self._told_shortening = False
+        self._is_withdrawn = False
+        """The answer on the screen was sent back."""
         self._is_line_open = False
         """On the terminal the answer ends within a line."""
 
@@ -280,8 +283,10 @@ class RunPrinter:
             print_out(events.as_json(event) + "\n")
         match event:
             case events.Said(role="assistant") if self._streams_answer:
+                self._tell_withdrawal(is_replaced=not event.delta)
                 self._stream_answer(event)
             case events.ToolUsed() if event.action:
+                self._tell_withdrawal()
                 self.show_progress(one_line(event.action))
             case events.ToolAnswered() if event.did:
                 self._tell_action(event)
@@ -289,7 +294,7 @@ class RunPrinter:
                 self._told_shortening = True
                 self.tell(describe_shortening(event))
             case events.Failed(kind="grounding") if self._streams_answer:
-                pass  # what is put right is seen
+                self._is_withdrawn = self._streamed  # what is put right is seen
             case events.Failed():
                 self.tell(format_problem(event.message, event.hint), always=True)
             case events.Audited() if event.unsupported:
@@ -297,6 +302,12 @@ class RunPrinter:
                 self.tell(f"andy: nothing that was found supports: {claim_texts}", always=True)
             case events.Ended():
                 self._print_end(event)
+
+    def _tell_withdrawal(self, is_replaced: bool = False) -> None:
+        """Say that an answer does not hold, where the next one does not take its place."""
+        if self._is_withdrawn and not is_replaced:
+            self.tell(WITHDRAWN, always=True)
+        self._is_withdrawn = False
 
     def _tell_action(self, event: events.ToolAnswered) -> None:
         self.tell(f"• {format_action(event)}")

@@ -113,6 +113,7 @@ class TurnView:
                 self._replace_answer(content)
             case events.Said(role="assistant", content=content) if content:
                 self._activity = ""
+                self._tell_withdrawal()
                 self._pieces.append(content)
                 if self._last_event >= self._next_drawing:
                     self.tick()
