@@ -691,6 +691,13 @@ def test_a_name_that_nobody_knows_is_found_in_a_row_of_known_ones() -> None:
     assert texts("Fem kommer: Anna Berg, Olle Lind, Sara Ek. Tack.", guests) == []
 
 
+def test_a_part_of_an_imported_module_that_the_file_does_not_use_is_no_invention() -> None:
+    read = "import csv\n\ndef load(f):\n    return csv.reader(f)\n"
+    assert texts("The rows come by `csv.DictReader`.", Evidence((read,))) == []
+    own = Evidence((read.replace("import csv", "csv = Loader()"),))
+    assert texts("The rows come by `csv.DictReader`.", own) == ["csv.DictReader"]
+
+
 def test_a_wished_figure_is_no_state_behind_a_mere_look() -> None:
     look = ActionRecord("read_file", Effect.READ, "read srv.ini", "read srv.ini")
     evidence = Evidence(("[web]\nport=8080\n",), "set the port to 9090 in srv.ini", (), (look,))

@@ -145,10 +145,19 @@ class NameChecker:
             text = match[1]
             if not IDENTIFIER.fullmatch(text) or PLACEHOLDER.search(text) or self._knows(text):
                 continue
+            if self._is_of_import(text):
+                continue
             similar = self._is_among_known(match) or self.index.has_similar(text)
             if similar and not self._is_supposed(match.start()):
                 yield Claim(text, match.start(1), match.end(1), "code")
         self._rest = CODE.sub(lambda match: "\0" * len(match[0]), self._rest)
+
+    def _is_of_import(self, name: str) -> bool:
+        """Tell whether it is a part of a module that a result imports whole: what else that has
+        (`csv.DictReader` where the file has `csv.reader`) is known from elsewhere."""
+        module = re.escape(fold_text(name.partition(".")[0]))
+        line = rf"^[ \t]*import\b.*\b{module}\b"
+        return "." in name and re.search(line, self.index.given, re.MULTILINE) is not None
 
     def _stands_in_command(self, kind: str, name: str) -> bool:
         """Tell whether a line of code has a file behind another word: then the answer says what
