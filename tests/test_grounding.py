@@ -746,6 +746,15 @@ def test_a_figure_that_comes_about_from_others_is_supported() -> None:
     assert texts("All units of the chair come to 1,274.50.", evidence, figures=True) != []
 
 
+def test_the_day_on_which_something_is_due_is_supported() -> None:
+    for net in ("Due: 30 days", "Zahlbar in 30 Tagen"):
+        invoice = Evidence((f"Invoice 7\nDate: 2026-03-14\n{net}",), "when is it due?")
+        assert list_asked("It is due on 13 April 2026.", invoice) == []
+        assert list_asked("It is due on 14 April 2026.", invoice) == ["14 April 2026"]
+    two = Evidence(("Sent 2026-03-14, paid 2026-05-02, 30 days",), "when is it due?")
+    assert list_asked("It is due on 13 April 2026.", two) == ["13 April 2026"]
+
+
 def test_what_a_percentage_makes_of_a_figure_is_supported() -> None:
     invoice = Evidence(("Invoice 7\nNet: 1250.00 EUR",), "what is it with VAT?")
     for answer in (

@@ -7,6 +7,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
 from functools import cached_property
 
 from andy_cli.agent.grounding.evidence import EvidenceIndex, ResultTable, read_cell
@@ -38,6 +39,8 @@ MAX_TIME = 1e9
 CLOCK_TIMES = 12
 """Times of day of which each two may be the ends of a duration."""
 FEW_DURATIONS, DAY_MINUTES = 3, 1440
+FEW_SPANS = 3
+"""Numbers that may be days from the one date that the evidence has."""
 GROUPED_COLUMNS = 8
 MAX_COMPARED_ROWS = 500
 FEW_ROWS = 12
@@ -54,6 +57,17 @@ class EvidenceFigures:
     @cached_property
     def days(self) -> frozenset[PartialDate]:
         return frozenset(find_dates("\n".join(find_date_pieces(self._text, self.index.words))))
+
+    @cached_property
+    def due_days(self) -> frozenset[PartialDate]:
+        """The days that lie as many days after the one date of the evidence as a whole number of it
+        says (`30 days net`), where these are few."""
+        starts = {day for day in self.days if day.year and day.day}
+        spans = {int(value) for value in self.numbers.values if 1 < value < 366 and not value % 1}
+        spans.difference_update(*starts)
+        if len(starts) > 1 or len(spans) > FEW_SPANS:
+            return frozenset()
+        return frozenset(itertools.starmap(add_days, itertools.product(starts, spans)))
 
     @cached_property
     def weekdays(self) -> frozenset[int]:
@@ -151,6 +165,15 @@ class EvidenceFigures:
     def has_near(self, quantity: Quantity) -> bool:
         """Tell whether the evidence holds it, or one step over one column makes it."""
         return any(line.has_near(quantity) for line in (self.numbers, self.counts, self.totals))
+
+
+def add_days(day: PartialDate, count: int) -> PartialDate:
+    """Add days to a whole date; to one that no calendar has, nothing."""
+    try:
+        later = date(*day) + timedelta(count)
+    except (ValueError, OverflowError):
+        return day
+    return PartialDate(later.year, later.month, later.day)
 
 
 def find_durations(text: str) -> Iterator[float]:

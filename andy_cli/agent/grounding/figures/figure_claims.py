@@ -262,7 +262,8 @@ def holds_date(text: str, evidence_figures: EvidenceFigures) -> bool:
 
 
 def is_known_date(day: PartialDate, evidence_figures: EvidenceFigures) -> bool:
-    return any(is_same_date(day, other) for other in evidence_figures.days)
+    known_days = itertools.chain(evidence_figures.days, evidence_figures.due_days)
+    return any(is_same_date(day, other) for other in known_days)
 
 
 def is_same_date(day: PartialDate, known_day: PartialDate) -> bool:
