@@ -241,7 +241,8 @@ class ChatClient:
             return False
         self._keep(self._adapter.learned - NOT_REMEMBERED)
         if "tools" in sent_body and not self.tools:
-            message = f"{self.name} does not take tools: {refused.refusal.message}"
+            reason = refused.refusal.message.rstrip(" .")  # another sentence may follow
+            message = f"{self.name} does not take tools: {reason}."
             advice = "Use a text dialect ({auto_dialect}) or another model."
             wholly = refuses_any_tools(refused.refusal)
             raise ToolsRefusedError(message, advice, wholly) from None
