@@ -595,7 +595,13 @@ def test_no_request_is_too_odd_to_be_read(encoder: Encoder, said: str) -> None:
         ("Add to the shopping list", "item", "thing to buy", "we need flour", "flour"),
         ("Record a reading", "plot", "plot", "the south slope looks sick", "south slope"),
         ("Price of a job", "tree", "species", "what would it cost to fell a beech", "beech"),
-        ("Look for a berth", "ship", "name of the vessel", "where is the sea wolf", "sea wolf"),
+        (
+            "Look for a berth",
+            "ship",
+            "name of the vessel",
+            "where is the blue heron tonight",
+            "blue heron",
+        ),
     ],
 )
 def test_other_values_are_the_words_that_are_likeliest(
