@@ -401,6 +401,7 @@ FED = [
     ("echo 'touch x' | python3", "Bash(echo *), Bash(python3)", "Bash(echo *), Bash(python3 *)"),
     ("ls | xargs rm", "Bash(ls), Bash(xargs rm)", "Bash(ls), Bash(xargs *)"),
     ("timeout 5 sh <<< 'touch x'", "Bash(sh)", "Bash"),
+    ("cat a.py | python3 - b", "Bash(cat *), Bash(python3 - b)", "Bash(cat *), Bash(python3 *)"),
 ]
 
 
@@ -422,6 +423,12 @@ def test_a_rule_for_the_words_of_a_program_covers_it_where_nothing_flows_in(
     rules = parse_rules((), (), ("Bash(bash)",))
     access = ResourceAccess(command=line)
     assert decided(tmp_path, access, Effect.RUN, rules).allowed is line.startswith("bash")
+
+
+@pytest.mark.parametrize("line", ["cat a.csv | python3 sum.py", "cat a.csv | awk '{print $1}'"])
+def test_what_flows_into_a_script_that_is_named_is_data(line: str, tmp_path: Path) -> None:
+    rules = parse_rules((), (), ("Bash(cat *)", "Bash(python3 sum.py)", "Bash(awk {print $1})"))
+    assert decided(tmp_path, ResourceAccess(command=line), Effect.RUN, rules).allowed
 
 
 NAMES = st.sampled_from(

@@ -344,3 +344,25 @@ def test_talk_and_other_wishes_are_no_answers(client: openai.OpenAI) -> None:
     assert json.loads(called.removeprefix("cancel_night")) == {"patient": "77-A"}
     _, called = converse(client, "cancel the night", "Imogen Blake")
     assert json.loads(called.removeprefix("cancel_night")) == {"patient": "Imogen Blake"}
+
+
+@pytest.mark.parametrize("text", ["thanks again", "danke nochmal", "same to you"])
+def test_thanks_do_nothing_once_more(client: openai.OpenAI, text: str) -> None:
+    send = make_tool("send_email", "Send an email", to={"type": "string"}, text={"type": "string"})
+    wish = "send an email to tom@example.org that says I am late"
+    call = {"name": "send_email", "arguments": '{"to": "tom@example.org", "text": "I am late"}'}
+    messages: Any = [
+        {"role": "user", "content": wish},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c1", "type": "function", "function": call}],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "sent"},
+        {"role": "assistant", "content": "Sent."},
+    ]
+    tools: Any = [send]
+    asked = [*messages, {"role": "user", "content": text}]
+    answer = client.chat.completions.create(model="m", messages=asked, tools=tools)
+    assert not answer.choices[0].message.tool_calls
+    assert answer.choices[0].message.content

@@ -36,7 +36,13 @@ from typing import Literal, NamedTuple
 
 from andy_cli.errors import UsageError
 from andy_cli.guard.commands.destructive_commands import program_name
-from andy_cli.guard.commands.lookup import WILDCARDS, interpreters, is_secret, running_programs
+from andy_cli.guard.commands.lookup import (
+    WILDCARDS,
+    interpreters,
+    is_secret,
+    program_set,
+    running_programs,
+)
 from andy_cli.guard.workspace import PROTECTED, ResourceAccess, compose_name, inside
 from andy_cli.messages import Arguments, Effect
 from andy_cli.settings import Settings, is_balanced, split_outside_brackets
@@ -96,7 +102,7 @@ def list_commands(line: str, hidden: bool) -> list[Facet]:
             command.is_plain and not shell_line.doubt,
             command.read_texts,
             command.patterns,
-            command.has_input and program_name("".join(command.texts[:1])) in running_programs(),
+            command.has_input and runs_input(command.texts),
         )
         for command in shell_line.commands
     ]
@@ -138,6 +144,16 @@ def behind(facets: Sequence[Facet], deeper: int) -> Iterator[tuple[str, ...]]:
             inner_facets = list_commands(script, hidden=False)
             yield from (facet.texts for facet in inner_facets)
             yield from behind(inner_facets, deeper - 1)
+
+
+def runs_input(words: Sequence[str]) -> bool:
+    """Tell whether a command may run what flows into it: `bash`, `python -`, `xargs rm`; for
+    `python sum.py` that is data.
+    """
+    program, *arguments = map(program_name, words or [""])
+    is_script = program in program_set("scripted") and not {"-", "-s"} & {*arguments}
+    has_script = is_script and any(not word.startswith("-") for word in arguments)
+    return program in running_programs() and not has_script
 
 
 def spec_fits(

@@ -82,8 +82,8 @@ class PlannedRequest(NamedTuple):
 
     @property
     def answered(self) -> Answered | None:
-        """The question that a file answered last."""
-        return find_answered(self.exchanges, self.choices)
+        """The question that a file answered last; of what commands of others find nobody knows."""
+        return find_answered(self.exchanges, self.choices) if self.has_examples else None
 
     def find_last_command(self) -> int | None:
         """Find the place of the command that was called last in the turns before."""

@@ -111,12 +111,15 @@ class Planner:
         return self._finish_with_results(turn, constraint)
 
     def _resume_request(self, turn: Turn, constraint: Constraint) -> Turn:
-        """`Play it again`: put the request in its place that led to what is wanted once more."""
-        if not (turn.exchanges and constraint.choices):
+        """`Play it again`: put the request in its place that led to what is wanted once more; not
+        for `never again`, and of what the commands of others do nothing.
+        """
+        is_known = any(choice.examples for choice in constraint.choices)
+        if not (turn.exchanges and is_known):
             return turn
         scores = self._scorer.compare(turn.request, constraint.choices, constraint.context.names)
         is_clear = scores.kind == small_talk.AGAIN and scores.talk > max(scores.commands)
-        is_meant = is_clear and not is_question(turn.request)
+        is_meant = is_clear and not (is_question(turn.request) or is_negated(turn.request))
         place = find_repeatable(turn.exchanges, constraint.choices) if is_meant else None
         if place is None:
             return turn

@@ -287,7 +287,8 @@ class RequestPlan:
         the file that was read last.
         """
         is_read = reads_file(self._request.choices[step.at]) and not points_at_entry(step.text)
-        finder = self._request.find_last_command() if is_read else None
+        is_known = is_read and self._request.has_examples
+        finder = self._request.find_last_command() if is_known else None
         if finder is None or not self._lacks_value(step):
             return step
         if answered := self._request.answered:
