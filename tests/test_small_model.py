@@ -690,7 +690,7 @@ def test_a_question_goes_on_with_what_a_file_answered_before(
     assert converse(texts[:2], here, weights_file).startswith("Blue canoe: 16 euro")
     assert converse(texts[:4], here, weights_file).startswith("Blue canoe: 16 euro")
     assert converse(texts, here, weights_file).startswith("Read boats.txt, 4 lines:")
-    texts = ["what is Tom's number?", "and Keira's?", "y el de gus?"]
+    texts = ["what is Tom's number?", "and Keira's?", "thank you", "y el de gus?"]
     assert converse(texts, here, weights_file).startswith("Gus, plumber: 0555 863")
     both = asked("what is Tom's number and what is Keira's?", here, weights_file)
     assert both.startswith("- Tom, boats: 0555 389\n- Keira, reception: 0555 672\n\nRead phones")

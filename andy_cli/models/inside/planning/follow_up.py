@@ -9,8 +9,7 @@ from andy_cli.models.inside.planning.cutting import AND, list_openers
 from andy_cli.models.inside.planning.mentions import Mentions
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.planning.replies import small_talk
-from andy_cli.models.inside.planning.replies.dialogue import Exchange, name_command
-from andy_cli.models.inside.values.words import find_words, is_question
+from andy_cli.models.inside.values.words import find_words
 
 MAX_WORDS = 6
 """Of what leaves something out."""
@@ -71,19 +70,14 @@ def drop_repair(text: str) -> str:
     return text[taken_back.end() - 2 :] if taken_back and is_repair else text
 
 
-def find_follow_up(
-    fragment: Fragment, before: Exchange, request: PlannedRequest, mentions: Mentions
-) -> Step | None:
-    """Find the step that does with a new value what was done in the turn before."""
-    commands = [choice.text for choice in request.choices]
-    called = name_command(before.calls[-1]) if before.calls else ""
-    if called not in commands:
+def find_follow_up(fragment: Fragment, request: PlannedRequest, mentions: Mentions) -> Step | None:
+    """Find the step that does with a new value what was done last."""
+    at = request.find_last_command()
+    if at is None:
         return None
-    at = commands.index(called)
-    answered = request.answered
-    if answered and (answered.line or is_question(answered.question)):
-        found = mentions.find_answering_file(fragment.text)
-        return found and Step(at, f"`{found.name}`", 1.0, questions=(fragment.text,))
     step = Step(at, fragment.text, 1.0)
     filled = request.fill(step)
-    return step if filled.values and not filled.missing else None
+    if filled.values and not filled.missing:
+        return step
+    found = mentions.find_answering_file(fragment.text) if request.answered else None
+    return found and Step(at, f"`{found.name}`", 1.0, questions=(fragment.text,))

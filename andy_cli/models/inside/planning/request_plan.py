@@ -121,7 +121,7 @@ class RequestPlan:
         planned = None if fragment.denies else self.plan(turn.request, is_first=not turn.earlier)
         if planned and self._is_whole_wish(planned, fragment):
             return planned
-        step = find_follow_up(fragment, turn.exchanges[-1], self._request, self._mentions)
+        step = find_follow_up(fragment, self._request, self._mentions)
         if step:
             return Plan([step])
         return self._plan_denied(fragment) if planned is None else self._doubt_idle(planned)
