@@ -579,7 +579,10 @@ def test_the_folder_of_an_earlier_turn_counts_when_the_user_points(encoder: Enco
     assert fill(encoder, PLAY, "play the second one", known).values["path"] == "~/mp3"
 
 
-@pytest.mark.parametrize("said", ["", "   ", "?", "\u00b6", "(" * 50, "'" * 9, "a/" * 200])
+LONG = pytest.param("a/" * 200, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("said", ["", "   ", "?", "\u00b6", "(" * 50, "'" * 9, "a/" * 20, LONG])
 def test_no_request_is_too_odd_to_be_read(encoder: Encoder, said: str) -> None:
     known = Known(["[", "{}", "null", "[[1]]"], NAMES)
     for choice in (LIST, PLAY, AGENDA, SAVE, MAIL):

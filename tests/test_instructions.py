@@ -155,6 +155,7 @@ LONG = "Build with make plum. " * 1300
 REFUSAL = "This model's maximum context length is 8192 tokens; your messages have {size}."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tells_window", [True, False])
 def test_what_has_no_room_in_the_window_is_cut_and_said(
     tells_window: bool, tmp_path: Path, project: Path

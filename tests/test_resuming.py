@@ -112,6 +112,7 @@ def test_an_answer_that_was_taken_back_does_not_return_with_the_session(
     assert [message.content for message in read(card.path)] == [*told, "Well."]
 
 
+@pytest.mark.slow
 def test_what_the_model_is_sent_less_of_is_told_once_a_turn(home: Path, here: Path) -> None:
     small = ("-c", "--set", "limits.context=8192")
     with ModelServer([streamed("Noted.")] * 4) as server:

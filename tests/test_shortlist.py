@@ -127,6 +127,7 @@ def test_a_hundred_tools_are_sent_whole_to_a_model_that_has_the_room() -> None:
     assert len(model.requests[0].tools) == 100
 
 
+@pytest.mark.slow
 def test_a_small_window_gets_the_likely_ones_and_the_names_of_others() -> None:
     model = ScriptedModel([call("sign_lease", lease="7"), "It is signed."], tools=True)
     seen = asked(model, "sign the lease 7", "limits.context=8000")
