@@ -402,6 +402,8 @@ FED = [
     ("ls | xargs rm", "Bash(ls), Bash(xargs rm)", "Bash(ls), Bash(xargs *)"),
     ("timeout 5 sh <<< 'touch x'", "Bash(sh)", "Bash"),
     ("cat a.py | python3 - b", "Bash(cat *), Bash(python3 - b)", "Bash(cat *), Bash(python3 *)"),
+    ("bash -o pipefail < a.sh", "Bash(bash -o pipefail)", "Bash(bash *)"),
+    ("bash /dev/stdin < a.sh", "Bash(bash /dev/stdin)", "Bash(bash *)"),
 ]
 
 

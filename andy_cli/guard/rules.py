@@ -148,12 +148,12 @@ def behind(facets: Sequence[Facet], deeper: int) -> Iterator[tuple[str, ...]]:
 
 def runs_input(words: Sequence[str]) -> bool:
     """Tell whether a command may run what flows into it: `bash`, `python -`, `xargs rm`; for
-    `python sum.py` that is data.
+    `python sum.py` that is data. Behind an option (`bash -o pipefail`) no word is surely a script.
     """
-    program, *arguments = map(program_name, words or [""])
-    is_script = program in program_set("scripted") and not {"-", "-s"} & {*arguments}
-    has_script = is_script and any(not word.startswith("-") for word in arguments)
-    return program in running_programs() and not has_script
+    program, script = program_name("".join(words[:1])), "".join(words[1:2])
+    has_script = bool(script) and not script.startswith(("-", "/dev/", "/proc/"))
+    takes_script = program in program_set("scripted") and has_script
+    return program in running_programs() and not takes_script
 
 
 def spec_fits(
