@@ -434,6 +434,25 @@ def test_a_question_without_a_verb_belongs_to_the_one_before(
     assert "the time" not in answer
 
 
+def test_a_question_that_was_cut_apart_is_answered_as_a_whole(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "open_day.md").write_text(
+        "# Open day, Sunday 7 September\nGates open 10:00, last entry 16:30\n"
+        "Entry 4 euros, under 12 free\nParking: the meadow, 70 cars\n"
+    )
+    (here / "trailer.txt").write_text(
+        "Trailer\nKey for the trailer: on the hook behind the stove, Hannes has the spare one\n"
+    )
+    answer = asked("tell me what time we let people in on the open day", here, weights_file)
+    assert answer.startswith("Gates open 10:00")
+    wish = "where does hannes keep the key for the trailer, and tell me what time it is"
+    answer = asked(wish, here, weights_file)
+    assert "behind the stove" in answer
+    assert "Looked up the time: " in answer
+    assert asked("what time is it mate", here, weights_file).startswith("Looked up the time: ")
+
+
 def test_a_file_is_opened_that_is_called_by_what_it_is_with(here: Path, weights_file: Path) -> None:
     (here / "dienstplan.txt").write_text("Montag: Ulrike\n")
     wish = "Zeig mir bitte die Datei mit dem Dienstplan"

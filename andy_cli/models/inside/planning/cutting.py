@@ -40,8 +40,11 @@ MEANWHILE = (
 )
 TOO = r"despu[e\u00e9]s(?: de eso)?|apr[e\u00e8]s(?: (?:[\u00e7c]a|cela))?"
 SIGN = r"\s+[&+\u2013\u2014-]"
-STOP = r"[,;]|(?<!\b(?-i:[A-Z][b-df-hj-np-tv-z]))(?<!\b(?-i:[A-Z][b-df-hj-np-tv-z]{2}))\."
-"""No full stop of a title: `Mr. Pettersson`, `Mrs. Ferri`, `St. Anton`."""
+STOP = (
+    r"[,;]|(?<!\b(?-i:[A-Z][b-df-hj-np-tv-z]))(?<!\b(?-i:[A-Z][b-df-hj-np-tv-z]{2}))"
+    r"(?<!\b\d)(?<!\b\d\d)\."
+)
+"""No full stop of a title, nor of a day: `Mr. Pettersson`, `Mrs. Ferri`, `St. Anton`, `5. Juli`."""
 JOINT = re.compile(
     rf"(?:\s*(?:{STOP})|{SIGN})?\s+(?:(?:{AND})(?:\s+(?:{THEN}|{TOO}|{MEANWHILE}))?|{THEN}|{MEANWHILE}),?\s+"
     rf"|\s*(?:{STOP})\s+|{SIGN}\s+",

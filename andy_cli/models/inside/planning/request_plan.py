@@ -43,6 +43,7 @@ from andy_cli.models.inside.values.words import (
     LINKS,
     find_plain_words,
     find_things,
+    holds_question,
     is_negated,
     is_question,
 )
@@ -173,6 +174,8 @@ class RequestPlan:
         """
         for place, (part, behind) in enumerate(pairwise(parts)):
             joint = self._join(part, behind, text) or self._skip_lead(part, behind, text)
+            if joint is None and (question := self._join_question(part, behind, text)):
+                return [*parts[:place], question, *parts[place + 2 :]]
             if joint is not None:
                 return [*parts[:place], Part(joint.text, "command", joint), *parts[place + 2 :]]
         return parts
@@ -196,6 +199,27 @@ class RequestPlan:
         between = text.partition(part.text)[2].partition(behind.text)[0]
         is_lead = "," in between and not ADDITION.search(between) and not says_which(part.text)
         return behind.step if is_lead and self._lacks_value(step) else None
+
+    def _join_question(self, part: Part, behind: Part, text: str) -> Part | None:
+        """`Tell me what time we let people in`: join two parts of which neither does anything with
+        a value, and that stand beside each other, where a file surely answers what they ask
+        together. Beside a comma one of them is a remark: `thurs night shift - whos on`.
+        """
+        joint = join_parts(part, behind, text)
+        asks = joint is not None and (holds_question(joint) or is_asking(joint))
+        if joint is None or not (asks and all(map(self._does_nothing, (part, behind)))):
+            return None
+        answer = self._reader.find_answer(joint)
+        return Part(joint, "reading", answer) if answer and not answer.is_guess else None
+
+    def _does_nothing(self, part: Part) -> bool:
+        """Tell whether a part is no command, one without a value, or beyond the model."""
+        step = part.step
+        return (
+            step is None
+            or bool(self._request.choices[step.at].beyond)
+            or not self._list_values(step)
+        )
 
     def _is_empty(self, step: Step) -> bool:
         """Tell whether a command lacks a value, or looks for words that people ask with."""
@@ -494,6 +518,22 @@ class RequestPlan:
 def is_open(part: Part) -> bool:
     """Tell whether a part is a question of which nobody knows yet what answers it."""
     return part.label == "question"
+
+
+def join_parts(part: Part, behind: Part, text: str) -> str | None:
+    """Join two parts that stand beside each other, with no word between them; one with a remark
+    where a sign does.
+    """
+    between = text.partition(part.text)[2].partition(behind.text)[0]
+    joint = f"{part.text}{between}{behind.text}"
+    is_apart = any(map(str.isalpha, between)) or not part.text[-1].isalnum()
+    may_join = not between.strip() or is_remark(part) != is_remark(behind)
+    return joint if may_join and not is_apart and joint in text else None
+
+
+def is_remark(part: Part) -> bool:
+    """Tell whether a part neither asks for anything nor is a question."""
+    return part.step is None and not is_open(part)
 
 
 def is_answered(part: Part, read: Sequence[Step]) -> bool:
