@@ -654,6 +654,18 @@ def test_too_many_matches_are_cut_and_that_is_said(tree: Path) -> None:
     assert did("search_files", pattern="match me").startswith("found more than 200 matches")
 
 
+@pytest.mark.parametrize("at", [5, 999_990, 1_048_570, 2_500_000, 4_999_990])
+def test_a_line_of_megabytes_is_searched_to_its_end(tree: Path, at: int) -> None:
+    line = ["x"] * 5_000_000
+    line[at : at + 6] = "needle"
+    (tree / "long.json").write_text(f"first\n{''.join(line)}\nneedle below\n")
+    found = records("search_files", pattern="needle", path="long.json")
+    assert [result["line"] for result in found] == [2, 3]
+    assert "needle" in str(found[0]["text"])
+    (tree / "last.json").write_text("".join(line))
+    assert len(records("search_files", pattern="needle", path="last.json")) == 1
+
+
 def test_of_a_long_line_the_match_is_shown(tree: Path) -> None:
     (tree / "long.js").write_text("x" * 90_000 + "needle" + "y" * 90_000)
     (found,) = record("search_files", pattern="needle")["data"]

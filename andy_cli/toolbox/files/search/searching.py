@@ -36,6 +36,9 @@ MAX_RESULTS = 200
 WIDEST = 300
 """Characters of a line that are shown."""
 MAX_LINE_LENGTH = 1_000_000
+"""Characters from which on a line is looked at in stretches."""
+OVERLAP = 10_000
+"""Characters that two stretches of a line share: what is looked for may stand where it is cut."""
 MAX_NAMED = 20
 """Files that are named of those that could not be looked into."""
 MAX_DOCUMENT_SIZE = 20_000_000
@@ -409,18 +412,33 @@ class Search:
 
 
 def matching_lines(texts: Iterable[str], finder: Finder) -> Iterator[tuple[int, str]]:
-    """The lines that match, with their numbers; however long a line is, memory is bounded."""
-    number, pending = 0, ""
+    """The lines that match, with their numbers; of a long line the first stretch that does."""
+    last_match = 0
+    for first_number, block in _join_lines(texts):
+        if not finder.may_match(block):
+            continue
+        for number, line in enumerate(block.split("\n"), first_number):
+            if number != last_match and finder.matches(line):
+                last_match = number
+                yield number, line
+
+
+def _join_lines(texts: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Whole lines as one text, with the number of the first. Memory is bounded: a line that is too
+    long comes in stretches, each of which begins with the end of the one before it.
+    """
+    number, pending = 1, ""
     for text in texts:
-        joined = (pending[:MAX_LINE_LENGTH] + text).replace("\r\n", "\n")
+        joined = (pending + text).replace("\r\n", "\n")
         whole_lines, line_end, pending = joined.rpartition("\n")
-        if line_end and finder.may_match(whole_lines):
-            for offset, line in enumerate(whole_lines.split("\n"), 1):
-                if finder.matches(line):
-                    yield number + offset, line
-        number += joined.count("\n")
-    if pending and finder.matches(pending):
-        yield number + 1, pending
+        if line_end:
+            yield number, whole_lines
+            number += whole_lines.count("\n") + 1
+        if len(pending) > MAX_LINE_LENGTH:
+            yield number, pending
+            pending = pending[-OVERLAP:]
+    if pending:
+        yield number, pending
 
 
 def _name_prefix(path: str, alone: bool) -> str:
