@@ -250,6 +250,63 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(
         assert all(isinstance(part.text, str) for part in text_of(io.BytesIO(content), name))
 
 
+def read_open_document(body: str) -> str:
+    """The text of an OpenDocument file with this in its body."""
+    names = ("office", "text", "table", "drawing")
+    declared = "".join(f' xmlns:{name}="{opendocument.NAMESPACE.format(name)}"' for name in names)
+    dublin_core = ' xmlns:dc="http://purl.org/dc/elements/1.1/"'
+    content = f"<office:document-content{declared}{dublin_core}><office:body>{body}</office:body>"
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(opendocument.CONTENT, f"{content}</office:document-content>")
+    return "".join(text for _, text in opendocument.read_parts(file))
+
+
+def make_row(*cells: str, repeated: int = 1) -> str:
+    """A row as LibreOffice writes it; `3*a` is a cell that stands for three of them."""
+    row = f'<table:table-row table:number-rows-repeated="{repeated}">'
+    for cell in cells:
+        count, _, value = cell.rpartition("*")
+        row += f'<table:table-cell table:number-columns-repeated="{count or 1}">'
+        row += f"<text:p>{value}</text:p></table:table-cell>" if value else "</table:table-cell>"
+    return f"{row}</table:table-row>"
+
+
+def read_open_sheet(*rows: str) -> str:
+    table = f'<table:table table:name="A">{"".join(rows)}</table:table>'
+    return read_open_document(f"<office:spreadsheet>{table}</office:spreadsheet>")
+
+
+def test_cells_that_stand_for_several_keep_their_columns() -> None:
+    sheet = read_open_sheet(
+        make_row("Name", "Jan", "Feb", "Mar", "16380*"),
+        make_row("Ada", "2*", "7", "16380*"),
+        make_row("Bob", "3*5", "16380*"),
+        make_row("again", "1", repeated=2),
+        make_row("16384*", repeated=1_048_000),
+    )
+    assert sheet == "Name\tJan\tFeb\tMar\nAda\t\t\t7\nBob\t5\t5\t5\nagain\t1\nagain\t1"
+
+
+def test_a_cell_that_stands_for_too_many_is_refused() -> None:
+    for row in (make_row("99999999*a"), make_row("a" * 100, repeated=1_000_000)):
+        with pytest.raises(ToolError, match="too much to be read"):
+            read_open_sheet(row)
+
+
+def test_text_that_was_deleted_is_left_out_and_comments_stand_in_brackets() -> None:
+    text = read_open_document(
+        "<office:text><text:tracked-changes><text:changed-region><text:deletion>"
+        "<text:p>The price is 500.</text:p></text:deletion></text:changed-region>"
+        "</text:tracked-changes><text:p>The price is 700<office:annotation>"
+        "<dc:creator>Eva</dc:creator><text:p>too</text:p><text:p>much</text:p>"
+        "</office:annotation>.</text:p><text:p>A note<text:note>"
+        "<text:note-citation>1</text:note-citation><text:note-body><text:p>below</text:p>"
+        "</text:note-body></text:note> here.</text:p></office:text>"
+    )
+    assert text == "The price is 700 [too much] .\nA note [below]  here."
+
+
 def test_a_formula_without_a_value_stands_for_itself(workspace: Path) -> None:
     sums: office_files.Rows = [["a", 2], ["b", 3], ["sum", "=SUM(B1:B2)"]]
     (workspace / "sums.xlsx").write_bytes(office_files.make_xlsx({"Sums": sums}))
