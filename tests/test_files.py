@@ -943,6 +943,28 @@ def test_a_character_that_the_file_cannot_hold_is_named(workspace: Path) -> None
     assert (workspace / "a").read_bytes() == b"caf\xe9"
 
 
+def test_nobody_is_asked_about_a_change_that_cannot_be(workspace: Path) -> None:
+    (workspace / "notes.txt").write_text("one")
+    (workspace / "latin").write_bytes(b"caf\xe9")
+    (workspace / "picture").write_bytes(b"\x89PNG\r\n\x1a\n\0one")
+    (workspace / "folder").mkdir()
+    os.mkfifo(workspace / "pipe")
+    changes = {
+        "note.txt": "There is no file note.txt. The nearest names: notes.txt.",
+        "latin": "The file is written in Latin-1, which has no '€'.",
+        "picture": "picture is no text but a PNG picture",
+        "folder": "folder cannot be used: it is a folder, not a file.",
+        "pipe": "pipe cannot be used: it is neither a file nor a folder.",
+    }
+    for path, reason in changes.items():
+        old_text = "caf" if path == "latin" else "one"
+        with pytest.raises(ToolError) as refusal:
+            claimed(TOOLS, "edit_file", path=path, old_string=old_text, new_string="€")
+        assert refusal.value.content.startswith(reason)
+    with pytest.raises(ToolError, match="it is a folder"):
+        claimed(TOOLS, "write_file", path="folder", content="x")
+
+
 def test_a_whole_file_that_is_written_otherwise_says_so(workspace: Path) -> None:
     (workspace / "crlf").write_bytes(b"a\r\nb\r\n")
     (workspace / "mark").write_bytes(codecs.BOM_UTF8 + b"hi\n")

@@ -16,11 +16,11 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.guard.workspace import contain
 from andy_cli.toolbox.files.differences import FileChange, compare_texts, describe_new_text
-from andy_cli.toolbox.files.editing import describe_places, replace_text
+from andy_cli.toolbox.files.editing import Edited, describe_places, replace_text
 from andy_cli.toolbox.files.encodings import CHUNK_SIZE, DecodedText, decode_file
 from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, kind_of_bytes, name_one
 from andy_cli.toolbox.files.names import show_path, show_size
-from andy_cli.toolbox.files.opening import open_file
+from andy_cli.toolbox.files.opening import explain_missing, open_file
 from andy_cli.toolbox.files.writing import write_whole
 from andy_cli.toolbox.runtime_context import GrantedPath, granted_path, here
 from andy_cli.toolbox.tool import Display, Outcome, ResourceAccess
@@ -47,12 +47,23 @@ class Before(NamedTuple):
     size: int = 0
 
 
-def _content_before(written: str) -> Before:
+def _place_before(written: str) -> GrantedPath | None:
+    """Find a file, or nothing where it may not be looked at unasked.
+
+    Raises ToolError for what no yes makes a file that can be written: a folder, a device.
+    """
     workspace = here().workspace
     contained = contain(written, workspace, "write")
-    if contained.path is None or contained.verdict not in ("inside", "ask"):
-        return Before(there=True, known=False)
-    return read_place(GrantedPath(contained.path, workspace))
+    if contained.verdict == "invalid":
+        raise ToolError(f"{spell_out(written)} cannot be used: {contained.reason}.")
+    if contained.path is None or contained.verdict == "outside":
+        return None
+    return GrantedPath(contained.path, workspace)
+
+
+def _content_before(written: str) -> Before:
+    place = _place_before(written)
+    return read_place(place) if place else Before(there=True, known=False)
 
 
 def read_place(granted: GrantedPath) -> Before:
@@ -137,14 +148,30 @@ def find_edit_access(
 ) -> ResourceAccess:
     """The change to the file, or what would be exchanged where it may not be looked at yet.
 
-    Raises ToolError where the text is not in the file, or not only once.
+    Raises ToolError where the text is not in the file, or not only once, and for all else that is
+    known to fail: nobody is asked about that.
     """
-    earlier, name = _content_before(written), spell_out(written)
-    if not earlier.known or not earlier.there:
+    place, name = _place_before(written), spell_out(written)
+    earlier = read_place(place) if place else Before(there=True, known=False)
+    if place and not earlier.there:
+        raise explain_missing(place)
+    if not earlier.known:
         return _find_change_access(written, earlier, compare_texts(old_text, new_text))
-    text = decode_file(earlier.data).text
-    edited = replace_text(text, old_text, new_text, everywhere, name).text
-    return _find_change_access(written, earlier, compare_texts(text, edited))
+    text, edited = _edit_data(earlier.data, old_text, new_text, everywhere, name)
+    text.encode_text(edited.text)
+    return _find_change_access(written, earlier, compare_texts(text.text, edited.text))
+
+
+def _edit_data(
+    data: bytes, old_text: str, new_text: str, everywhere: bool, name: str
+) -> tuple[DecodedText, Edited]:
+    """Return the text of a file and how it is after an edit. Raises ToolError for what is none."""
+    if data_kind := kind_of_bytes(data[:SAMPLE_BYTES]):
+        raise ToolError(
+            f"{name} is no text but {name_one(data_kind)}: there is nothing to edit in it."
+        )
+    text = decode_file(data)
+    return text, replace_text(text.text, old_text, new_text, everywhere, name)
 
 
 def put_file(written: str, content: str, mime_type: str = "") -> Outcome:
@@ -193,12 +220,7 @@ def edit_file(written: str, old_text: str, new_text: str, everywhere: bool) -> O
         raise ToolError(
             f"{name} is larger than {show_size(MAX_EDITED_BYTES)}: that is too much to edit."
         )
-    if data_kind := kind_of_bytes(data[:SAMPLE_BYTES]):
-        raise ToolError(
-            f"{name} is no text but {name_one(data_kind)}: there is nothing to edit in it."
-        )
-    text = decode_file(data)
-    change = replace_text(text.text, old_text, new_text, everywhere, name)
+    text, change = _edit_data(data, old_text, new_text, everywhere, name)
     write_whole(granted, _split_pieces(text.encode_text(change.text)))
     summary = f"changed {name}{describe_places(change.places)}"
     shown_change = (

@@ -26,7 +26,7 @@ def _explain_unopened(granted: GrantedPath, error: ToolError) -> ToolError:
     number = cause.errno if isinstance(cause, OSError) else None
     name = show_path(granted.path)
     if number == errno.ENOENT:
-        return _explain_missing(granted, f"There is no file {name}.")
+        return explain_missing(granted)
     if number in (errno.EACCES, errno.EPERM):
         return ToolError(f"The file {name} may not be read by this user.", "Choose another one.")
     if number in (errno.ENOTDIR, errno.ELOOP):
@@ -38,8 +38,11 @@ def _explain_unopened(granted: GrantedPath, error: ToolError) -> ToolError:
     return ToolError(f"{name} cannot be opened: {os.strerror(number)}.")
 
 
-def _explain_missing(granted: GrantedPath, message: str) -> ToolError:
-    """With names that come near, from the same folder; of one outside only the file was asked."""
+def explain_missing(granted: GrantedPath) -> ToolError:
+    """Say that there is no such file, with names that come near, from the same folder; of one
+    outside only the file was asked.
+    """
+    message = f"There is no file {show_path(granted.path)}."
     if granted.path.is_relative_to(here().workspace):
         try:
             names = [
