@@ -337,6 +337,21 @@ def test_a_long_answer_is_cut_and_a_binary_one_is_named() -> None:
     assert picture.endswith("(It is a GIF image of 8 bytes; name a path to keep it as a file)")
 
 
+@pytest.mark.parametrize("status", [304, 404, 503])
+def test_an_error_takes_the_place_of_no_file(status: int, workspace: Path) -> None:
+    (workspace / "prices.csv").write_text("tea,3\n")
+    gone = answered(lambda r: page("gone away" * 50_000, status=status), "api_call", path="new.csv")
+    assert not (workspace / "new.csv").exists()
+    assert len(gone.content) < 25_000
+    assert "name a path" not in gone.content
+    refused = answered(lambda r: page("no more", status=status), "api_call", path="prices.csv")
+    assert (workspace / "prices.csv").read_text() == "tea,3\n"
+    assert f"HTTP {status}" in refused.content
+    assert "prices.csv was not written: the answer is an error)" in refused.content
+    assert refused.did.endswith(", kept nothing in prices.csv")
+    assert ("no more" in refused.content) == (status != 304)  # which has no body
+
+
 def test_an_answer_can_be_kept_as_a_file(workspace: Path) -> None:
     content = bytes(range(256)) * 400_000  # 100 MB
     result = answered(lambda r: page(content, "a/b"), "api_call", path="got.bin")

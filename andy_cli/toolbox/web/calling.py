@@ -3,8 +3,10 @@
 from andy_cli.toolbox.documents.charsets import decode_text
 from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
 from andy_cli.toolbox.files.changes import FileWrite, describe_written, read_place
+from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.runtime_context import GrantedPath
-from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer, open_answer
+from andy_cli.toolbox.tool import Display
+from andy_cli.toolbox.web.client import Fetched, WebAnswer, WebRequest, fetch_answer, open_answer
 from andy_cli.toolbox.web.files import Kept, keep_answer
 from andy_cli.toolbox.web.limits import for_files, for_pages
 from andy_cli.toolbox.web.reading import named_charset, status_of, what_it_is
@@ -18,6 +20,8 @@ INTERESTING = frozenset(
     x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset x-total-count""".split()
 )
 MAX_HEADER_LENGTH = 300
+MAX_REFUSAL_BYTES = 4 * MAX_TOLD_CHARACTERS
+"""Of the body of an error that are read: a character has four at most."""
 
 
 async def call_address(request: WebRequest) -> tuple[str, int]:
@@ -36,13 +40,32 @@ async def call_address(request: WebRequest) -> tuple[str, int]:
 
 
 async def call_into_file(request: WebRequest, granted: GrantedPath) -> tuple[str, int, FileWrite]:
-    """The head of the answer as `call_address` tells it, its status, and the file with its body."""
+    """The head of the answer as `call_address` tells it, its status, and the file with its body.
+
+    An error is no file: what is there stays, and the answer is told.
+    """
     earlier = read_place(granted)
     async with open_answer(request, for_files()) as arriving:
+        if not 200 <= arriving.status < 300:
+            answer = await _read_refusal(arriving)
+            note = f"({granted.path} was not written: the answer is an error)"
+            parts = (_answer_head(answer, request), note, _answer_body(answer, may_be_kept=False))
+            nothing_kept = FileWrite(f"kept nothing in {show_path(granted.path)}", Display())
+            return "\n\n".join(parts).rstrip(), answer.status, nothing_kept
         kept = await keep_answer(arriving, granted)
     note = f"(kept {kept.bytes} bytes in {granted.path})"
     written = describe_written(granted, earlier, kept.bytes, kept.is_new)
     return f"{_answer_head(kept, request)}\n\n{note}", kept.status, written
+
+
+async def _read_refusal(arriving: WebAnswer) -> Fetched:
+    """Read the body of an error, as much of it as is told."""
+    body = bytearray()
+    async for data in arriving.pieces:
+        body += data
+        if len(body) > MAX_REFUSAL_BYTES:
+            break
+    return Fetched(arriving.url, arriving.status, arriving.headers, bytes(body))
 
 
 def _answer_head(answer: Fetched | Kept, request: WebRequest) -> str:
@@ -56,16 +79,18 @@ def _answer_head(answer: Fetched | Kept, request: WebRequest) -> str:
     return "\n".join(lines)
 
 
-def _answer_body(answer: Fetched) -> str:
+def _answer_body(answer: Fetched, may_be_kept: bool = True) -> str:
     if not answer.body:
         return ""
     if not looks_like_text(answer.body[:SNIFFED]):
-        return f"({what_it_is(answer)}; name a path to keep it as a file)"
+        return f"({what_it_is(answer)}{'; name a path to keep it as a file' * may_be_kept})"
     text = decode_text(answer.body, named_charset(answer))
     if len(text) <= MAX_TOLD_CHARACTERS:
         return text
-    cut_note = (
-        f"the first {MAX_TOLD_CHARACTERS} of {len(text)} characters; "
-        "name a path to keep all of it as a file"
-    )
+    cut_note = f"the first {MAX_TOLD_CHARACTERS} characters"
+    if may_be_kept:
+        cut_note = (
+            f"the first {MAX_TOLD_CHARACTERS} of {len(text)} characters; "
+            "name a path to keep all of it as a file"
+        )
     return f"{text[:MAX_TOLD_CHARACTERS]}\n\n({cut_note})"

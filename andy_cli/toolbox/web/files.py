@@ -43,7 +43,7 @@ class Kept(NamedTuple):
 
 
 async def keep_answer(answer: WebAnswer, granted: GrantedPath) -> Kept:
-    """Stream an answer to its place, whatever its status. Raises ToolError if it cannot be.
+    """Stream an answer to its place. Raises ToolError if it cannot be.
 
     It is noted, so that it can be taken back.
     """
