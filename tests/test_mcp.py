@@ -19,6 +19,7 @@ import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp.types import ImageContent, TextContent
 
 from andy_cli import events
 from andy_cli.agent.turn import turn
@@ -33,6 +34,7 @@ from andy_cli.toolbox.mcp.hub import Hub, is_named
 from andy_cli.toolbox.mcp.login import Tokens, file_of, login, logout
 from andy_cli.toolbox.mcp.long_lines import LineDecoder
 from andy_cli.toolbox.mcp.phrases import describe_step, plain_title
+from andy_cli.toolbox.mcp.results import result_content
 from andy_cli.toolbox.mcp.servers import McpServer, ServerTool, keep, log_of, read, servers
 from andy_cli.toolbox.mcp.session import Session
 from andy_cli.toolbox.mcp.tools import make_tool, plain, usable
@@ -480,7 +482,7 @@ def test_a_tool_with_an_odd_name_is_left_out_and_that_is_said(
 def test_the_doctor_warns_of_tools_that_are_left_out(home: Path) -> None:
     finding = asyncio.run(check_server(ours("odd", ODD="say hello")))
     assert finding.grade == "warn"
-    assert "7 tools" in finding.message
+    assert "8 tools" in finding.message
     assert "left out: 'say hello' (its name" in finding.message
 
 
@@ -490,6 +492,19 @@ def test_a_tool_of_any_name_that_the_protocol_knows_is_offered(name: str, home: 
         assert (await called(registry, f"odd.{name}", seconds=0)).content == "waited"
 
     assert "left out" not in "".join(with_servers([ours("odd", ODD=name)], doing))
+
+
+def test_an_answer_that_is_none_is_said_in_a_sentence(home: Path) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        result = await called(registry, "odd.answer_oddly")
+        assert result.status is Status.FAILED
+        assert result.content.startswith("odd: it answered what the protocol has not: ")
+        assert result.content.endswith("). The call may have been done.")
+        assert "pydantic" not in result.content
+        again = await called(registry, "odd.search_memory", query={"text": "oddly"})
+        assert "answered oddly" in again.content
+
+    with_servers([ours("odd")], doing)
 
 
 SCHEMAS = [
@@ -514,6 +529,23 @@ def test_a_broken_part_of_a_schema_says_nothing() -> None:
         "required": ["a"],
     }
     assert plain({"properties": [], "required": 3})["properties"] == {}
+
+
+def test_a_parameter_of_any_value_is_told_to_the_model() -> None:
+    schema = {"properties": {"value": True, "never": False}, "required": ["value"]}
+    assert plain(schema) == {"type": "object", "properties": {"value": {}}, "required": ["value"]}
+
+
+def test_of_a_result_nothing_is_lost_beside_its_data() -> None:
+    text = TextContent(type="text", text="The disk is full.")
+    image = ImageContent(type="image", data="aGVsbG8=", mime_type="image/png")
+    assert result_content([text], {"rows": 3}) == {"rows": 3}
+    assert result_content([text], {"result": "full"}) == "full"
+    assert result_content([text, image], {"rows": 3}) == (
+        '{"rows": 3}\n(image, image/png, 6 bytes, not shown)'
+    )
+    assert result_content([text], {}, failed=True) == "The disk is full."
+    assert result_content([], {"code": 7}, failed=True) == {"code": 7}
 
 
 # Real servers.

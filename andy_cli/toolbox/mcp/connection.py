@@ -7,6 +7,7 @@ others than before.
 
 import asyncio
 import contextlib
+import json
 import secrets
 import signal
 from collections.abc import Awaitable, Callable, Mapping
@@ -35,6 +36,11 @@ class SessionLike(Protocol):
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 GRACE_PERIOD = 0.2
 """Seconds that a program has to end by itself, and then after each signal."""
+
+
+def _describe_failure(data: object) -> str:
+    """Describe a failure of which the server wrote no text."""
+    return f"It failed: {json.dumps(data, default=str)}." if data else "It failed; no reason came."
 
 
 class McpConnection:
@@ -92,7 +98,7 @@ class McpConnection:
             # The SDK raises what its transport raises, and that may be anything.
             raise ToolError(await self._why(error)) from error
         if failed:
-            raise ToolError(data if isinstance(data, str) and data else f"It failed: {data}")
+            raise ToolError(data if isinstance(data, str) and data else _describe_failure(data))
         return data
 
     async def _why(self, error: Exception) -> str:
@@ -102,7 +108,8 @@ class McpConnection:
             await asyncio.wait_for(self._over.wait(), NOTICE)
         if self._session is None:
             return f"The server {self.server.name} ended during the call: it may have been done."
-        return f"{self.server.name}: {reason(error)}."
+        done = " The call may have been done." if explain_unreadable(error) else ""
+        return f"{self.server.name}: {reason(error)}.{done}"
 
     async def _live(self) -> None:
         """From the start to the end; whatever goes wrong is kept as the state."""
@@ -167,5 +174,18 @@ def reason(error: BaseException) -> str:
         error = error.exceptions[0]
     if isinstance(error, FileNotFoundError):
         return f"there is no program {error.filename!r}"
-    words = one_line(str(error))[:300] or type(error).__name__
+    words = explain_unreadable(error) or one_line(str(error))[:300] or type(error).__name__
     return words.removesuffix(".")
+
+
+def explain_unreadable(error: BaseException) -> str:
+    """Name the first thing of an answer that is not as the protocol has it; nothing if that is not
+    what went wrong.
+    """
+    from pydantic_core import ValidationError  # 2 ms, and few servers answer so
+
+    if not isinstance(error, ValidationError):
+        return ""
+    first = error.errors(include_url=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    return one_line(f"it answered what the protocol has not: {place} ({first['msg']})")[:300]

@@ -12,15 +12,28 @@ MAX_CHARACTERS = 200_000
 """Characters of one result; what is longer keeps its beginning and its end."""
 
 
-def result_content(content: Iterable[object], data: object) -> object:
-    """Return what is told: the data of a result, without any the texts of its blocks."""
-    if data is not None:
-        if isinstance(data, dict) and data.keys() == {"result"}:
-            data = data["result"]  # how servers wrap what is no object
-        if isinstance(data, str) or len(json.dumps(data, default=str)) > MAX_CHARACTERS:
-            return shorten_result(data if isinstance(data, str) else json.dumps(data, default=str))
-        return data
-    return shorten_result("\n".join(filter(None, map(part, content))))
+def result_content(content: Iterable[object], data: object, failed: bool = False) -> object:
+    """Return what is told: the data of a result with all but its texts, which say the same, or
+    without any its blocks. Of a failure the texts say why, whatever data there is.
+    """
+    blocks = [*content]
+    texts = "\n".join(filter(None, map(part, blocks)))
+    if data is None or (failed and texts):
+        return shorten_result(texts)
+    if isinstance(data, dict) and data.keys() == {"result"}:
+        data = data["result"]  # how servers wrap what is no object
+    return _add_others(data, [part(block) for block in blocks if not _is_text(block)])
+
+
+def _add_others(data: object, others: list[str]) -> object:
+    written = data if isinstance(data, str) else json.dumps(data, default=str)
+    if others or written is data or len(written) > MAX_CHARACTERS:
+        return shorten_result("\n".join([written, *others]))
+    return data
+
+
+def _is_text(block: object) -> bool:
+    return getattr(block, "type", "") == "text"
 
 
 def part(content: object) -> str:

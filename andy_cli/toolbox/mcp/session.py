@@ -72,8 +72,9 @@ class Session:
                 f"The server did not answer within {self._patience:g} s.",
                 "It may have been done all the same.",
             ) from error
-        content = results.result_content(answered.content, answered.structured_content)
-        return content, bool(answered.is_error)
+        failed = bool(answered.is_error)
+        content = results.result_content(answered.content, answered.structured_content, failed)
+        return content, failed
 
 
 def title_of(tool: Tool) -> str:

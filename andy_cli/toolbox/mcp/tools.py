@@ -135,8 +135,9 @@ def plain(written: Schema) -> Schema:
     properties = {}
     if isinstance(written_properties, dict):
         for key, value in written_properties.items():
-            if isinstance(value, dict):
-                properties[key] = value
+            # `true` is the schema of any value: some servers write no other for it.
+            if isinstance(value, dict) or value is True:
+                properties[key] = {} if value is True else value
     required = written_required if isinstance(written_required, list) else []
     known = [name for name in required if isinstance(name, str) and name in properties]
     return {**schema, "type": "object", "properties": properties, "required": known}
