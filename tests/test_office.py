@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from docx import Document
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -248,6 +249,43 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(
         content = damage(content)
     with contextlib.suppress(ToolError):
         assert all(isinstance(part.text, str) for part in text_of(io.BytesIO(content), name))
+
+
+def test_what_stands_around_a_word_text_is_read_once() -> None:
+    document = Document()
+    document.add_paragraph("The order").add_run(" is late.")
+    document.add_section()
+    for section, text in zip(document.sections, ("Tern & Co", "Tern & Co"), strict=True):
+        section.header.is_linked_to_previous = False
+        section.header.paragraphs[0].text = text
+    document.sections[0].footer.paragraphs[0].text = "Ref 4711"
+    document.add_comment(document.paragraphs[0].runs, "Since when?")
+    file = io.BytesIO()
+    document.save(file)
+    file.seek(0)
+    assert [*text_of(file, "a.docx")] == [
+        TextPart("", "The order is late.", "paragraph"),
+        TextPart("comments", "Since when?"),
+        TextPart("header", "Tern & Co"),
+        TextPart("footer", "Ref 4711"),
+    ]
+
+
+def test_a_text_box_is_read_once_on_lines_of_its_own() -> None:
+    box = "<w:txbxContent><w:p><w:r><w:t>in the box</w:t></w:r></w:p></w:txbxContent>"
+    alternatives = (
+        f"<mc:AlternateContent><mc:Choice>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback>"
+        "</mc:AlternateContent>"
+    )
+
+    def add_box(member: str, content: bytes) -> bytes:
+        if member != CONTENTS["a.docx"]:
+            return content
+        return content.replace(b"Dear Ada,</w:t>", f"Dear Ada,</w:t>{alternatives}".encode())
+
+    (part,) = text_of(io.BytesIO(repacked("a.docx", add_box)), "a.docx")
+    assert part.text.splitlines()[:2] == ["Dear Ada,", "in the box"]
+    assert part.text.count("in the box") == 1
 
 
 def read_open_document(body: str) -> str:

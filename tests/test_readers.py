@@ -446,7 +446,7 @@ READERS = {
     "result of a tool": Reader(of_text(read_tool_result), json.dumps(FOUND).encode(), FOUND),
     "cells": Reader(of_text(cells.rows_of), b'[["a", 1]]', [["a", 1]]),
     "index of documents": Reader(open_index, b"SQLite format 3\x00" + bytes(100), name="i.db"),
-    "word file": Reader(of_stream(docx.read_text), office_files.make_docx(["a"])),
+    "word file": Reader(of_stream(docx.read_parts), office_files.make_docx(["a"])),
     "excel file": Reader(
         of_stream(lambda file: [*xlsx.read_sheets(file, lambda: None)]),
         office_files.make_xlsx({"a": [["b", 1.5]]}),

@@ -1,30 +1,47 @@
-"""The text of a Word document (.docx).
+"""The text of a Word document (.docx), and what stands around it.
 
     word/document.xml:  <w:p><w:r><w:t>A paragraph</w:t></w:r></w:p>
 
-Source: ECMA-376, part 1, section 17.
+Its headers, footnotes and comments are parts of their own, which it names by relationships.
+
+Source: ECMA-376, part 1, section 17; part 3, section 10 (alternatives).
 """
 
 from collections.abc import Mapping
 from typing import BinaryIO
 
-from andy_cli.toolbox.documents.package import opened_package, plain_name
+from andy_cli.toolbox.documents.package import Package, opened_package, plain_name
 
-PARTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
+MAIN = "word/document.xml"
+AROUND = ("footnotes", "endnotes", "comments", "header", "footer")
+"""Kinds of relationships of what is read beside the text, in this order."""
 WORD = (
     "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
     "http://purl.oclc.org/ooxml/wordprocessingml/main",
 )
+COMPATIBILITY = ("http://schemas.openxmlformats.org/markup-compatibility/2006",)
 BETWEEN = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 
 
-def read_text(file: BinaryIO) -> str:
-    """Return all of it, a paragraph a line. Raises ToolError for what cannot be read."""
+def read_parts(file: BinaryIO) -> list[tuple[str, str]]:
+    """Return (place, text), a paragraph a line; the place of the text itself is empty.
+
+    Raises ToolError for what cannot be read.
+    """
+    with opened_package(file, "Word document", MAIN) as package:
+        parts = [("", _read_part(package, MAIN))]
+        links = [link for link in package.links(MAIN).values() if link.target in package.names]
+        for kind in AROUND:
+            texts = [_read_part(package, link.target) for link in links if link.kind == kind]
+            # Each section has headers of its own, and they are mostly the same.
+            if text := "\n".join(dict.fromkeys(filter(None, texts))):
+                parts.append((kind, text))
+    return parts
+
+
+def _read_part(package: Package, name: str) -> str:
     reader = _DocxReader()
-    with opened_package(file, "Word document", PARTS[0]) as package:
-        for name in PARTS:
-            if name in package.names:
-                package.parse(name, reader.start, reader.end, reader.characters)
+    package.parse(name, reader.start, reader.end, reader.characters)
     return "".join(reader.pieces).strip("\n")
 
 
@@ -32,14 +49,24 @@ class _DocxReader:
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self._in_text = False
+        self._in_fallback = 0
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        # What follows is what stood before it once more, for programs that do not know that.
+        if self._in_fallback or plain_name(name, COMPATIBILITY) == "Fallback":
+            self._in_fallback += 1
+            return
         kind = plain_name(name, WORD)
         self._in_text = kind == "t"
         if kind in BETWEEN:
             self.pieces.append(BETWEEN[kind])
+        elif kind == "txbxContent" and self.pieces and not self.pieces[-1].endswith("\n"):
+            self.pieces.append("\n")  # a box stands within a paragraph, and has its own
 
     def end(self, name: str) -> None:
+        if self._in_fallback:
+            self._in_fallback -= 1
+            return
         self._in_text = False
         if plain_name(name, WORD) == "p":
             self.pieces.append("\n")

@@ -67,7 +67,8 @@ _read_slides = _read_numbered(pptx.read_slides, "slide")
 
 
 def _read_word(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
-    yield TextPart("", docx.read_text(file), "paragraph")
+    for part_name, text in docx.read_parts(file):
+        yield TextPart(part_name, text, "" if part_name else "paragraph")
 
 
 def _read_sheets(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
@@ -95,7 +96,7 @@ OFFICE_READERS: dict[str, DocumentReader] = {
 }
 """By the end of the name."""
 MEMBERS = {
-    docx.PARTS[0]: ".docx",
+    docx.MAIN: ".docx",
     pptx.START: ".pptx",
     "xl/workbook.xml": ".xlsx",
     epub.CONTAINER: ".epub",
