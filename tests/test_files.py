@@ -943,6 +943,28 @@ def test_a_character_that_the_file_cannot_hold_is_named(workspace: Path) -> None
     assert (workspace / "a").read_bytes() == b"caf\xe9"
 
 
+def test_a_broken_byte_makes_no_other_text_of_utf_8(workspace: Path) -> None:
+    lines = "Müller grüßt\n".encode() * 100_000  # several pieces
+    (workspace / "log.txt").write_bytes(lines + b"bad \xff byte\nzw\xc3\xb6lf \xfe\n")
+    page = ran(TOOLS, "read_file", path="log.txt", start_line=99_999, line_numbers=False).content
+    assert page == "Müller grüßt\nMüller grüßt\nbad � byte\nzwölf �"
+    (found,) = records("search_files", pattern="zwölf|bad", path="log.txt")[1:]
+    assert found["text"] == "zwölf �"
+    assert record("file_get", path="log.txt", maxLength=6)["content"] == "Müller"
+    assert ran(TOOLS, "file_ingest", path="log.txt").content.startswith("Müller")
+    edit = {"path": "log.txt", "old_string": "zwölf", "new_string": "zwölfe"}
+    shown = claimed(TOOLS, "edit_file", **edit).diff
+    assert "-zwölf �\n+zwölfe �" in shown
+    done("edit_file", **edit)
+    assert (workspace / "log.txt").read_bytes() == (lines + b"bad \xff byte\nzw\xc3\xb6lfe \xfe\n")
+
+
+@pytest.mark.parametrize("data", [b"caf\xe9", "Ã¼ ä ö".encode("latin-1"), "é…".encode("cp1252")])
+def test_a_text_of_another_charset_is_no_broken_utf_8(data: bytes, workspace: Path) -> None:
+    (workspace / "a.txt").write_bytes(data)
+    assert ran(TOOLS, "read_file", path="a.txt").content == data.decode("cp1252")
+
+
 def test_nobody_is_asked_about_a_change_that_cannot_be(workspace: Path) -> None:
     (workspace / "notes.txt").write_text("one")
     (workspace / "latin").write_bytes(b"caf\xe9")

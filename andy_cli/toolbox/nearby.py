@@ -75,7 +75,7 @@ def read_short_text(path: Path) -> Sequence[str]:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
             return ()
-        text = decode_file(path.read_bytes()).text
+        text = decode_file(path.read_bytes()).readable
     except (OSError, ToolError):
         return ()
     if "\0" in text:

@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from collections.abc import Iterable
 
 BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -22,6 +23,9 @@ KNOWN = frozenset(
 WINDOWS = {"ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254"}
 """Charsets that are called Latin-1 are those of Windows, as browsers read them."""
 
+MOSTLY = 4
+"""Whole characters that have to come with each broken byte of a text in UTF-8."""
+
 DECLARED = re.compile(
     rb"<(?:meta|\?xml)[^>]{0,400}?(?:charset|encoding)\s*=\s*[\"']?([\w:.-]{2,40})", re.I
 )
@@ -41,7 +45,23 @@ def decode_text(data: bytes, declared: str = "") -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        return data.decode(charset or "cp1252", "replace")
+        guess = "utf-8" if is_nearly_utf_8([data]) else "cp1252"
+        return data.decode(charset or guess, "replace")
+
+
+def is_nearly_utf_8(pieces: Iterable[bytes]) -> bool:
+    """Tell whether a text is UTF-8 but for some broken bytes, as a log may have them.
+
+    Text of another charset has hardly a byte above 127 that is a part of a character in UTF-8.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    good = broken = 0
+    for piece in pieces:
+        text = decoder.decode(piece)
+        whole_length = len(text.encode("utf-8", "ignore").decode("utf-8"))
+        broken += len(text) - whole_length
+        good += whole_length - len(text.encode("ascii", "ignore"))
+    return good > MOSTLY * broken
 
 
 def known_charset(name: str) -> str:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from andy_cli.foreign_values import replace_surrogates
 from andy_cli.toolbox.files.names import count_noun
 
 HEAD, TAIL = 1000, 200
@@ -119,7 +120,7 @@ def shorten_diff(lines: Sequence[str]) -> list[str]:
         line
         if len(line) <= MAX_LINE_LENGTH
         else f"{line[:MAX_LINE_LENGTH]} [... {len(line) - MAX_LINE_LENGTH:,} more]"
-        for line in lines
+        for line in map(replace_surrogates, lines)
     ]
     if len(narrow) <= HEAD + TAIL + 1:
         return narrow

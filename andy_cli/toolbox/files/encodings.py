@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.documents.charsets import BOMS
+from andy_cli.foreign_values import replace_surrogates
+from andy_cli.toolbox.documents.charsets import BOMS, is_nearly_utf_8
 from andy_cli.toolbox.files.kinds import SAMPLE_BYTES
 from andy_cli.toolbox.runtime_context import Work
 
@@ -57,6 +58,10 @@ def encoding_of(file: BinaryIO, work: Work) -> Encoding:
         encoding = UTF_8
     if encoding is None:
         file.seek(len(head))
+        if is_nearly_utf_8(_read_pieces(head, file, work)):
+            encoding = UTF_8
+    if encoding is None:
+        file.seek(len(head))
         encoding = _find_single_byte_encoding(_read_pieces(head, file, work))
     file.seek(0)
     return encoding
@@ -98,12 +103,23 @@ class DecodedText(NamedTuple):
     """A whole file as text, without its mark, and what it was written in."""
 
     text: str
+    """A broken byte of UTF-8 is half a character in it, which is that byte again when encoded."""
     encoding: Encoding = UTF_8
+
+    @property
+    def readable(self) -> str:
+        """The text to be shown: what is broken is shown as such."""
+        return replace_surrogates(self.text)
+
+    @property
+    def _errors(self) -> str:
+        is_broken = self.readable != self.text
+        return "surrogateescape" if is_broken else "strict"
 
     def encode_text(self, text: str) -> bytes:
         """Another text as the same file would hold it. Raises ToolError where it cannot."""
         try:
-            return self.encoding.mark + text.encode(self.encoding.name)
+            return self.encoding.mark + text.encode(self.encoding.name, self._errors)
         except UnicodeEncodeError as error:
             raise ToolError(
                 f"The file is written in {self.encoding.display_name}, "
@@ -124,5 +140,7 @@ def decode_file(data: bytes) -> DecodedText:
             raise ToolError(
                 f"The file is no proper {encoding.display_name}: {error.reason}."
             ) from error
+        if is_nearly_utf_8([data]):
+            return DecodedText(data.decode("utf-8", "surrogateescape"))
         single_byte = _find_single_byte_encoding([data])
         return DecodedText(data.decode(single_byte.name), single_byte)

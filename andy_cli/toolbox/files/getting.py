@@ -56,6 +56,8 @@ def _read_content(file: BinaryIO, name: str, encoding: str, longest: int, work: 
         data = file.read(longest // 4 * 3 + 1)
         shown_data = data[: longest // 4 * 3]
         return Content(base64.b64encode(shown_data).decode(), "base64", len(data) > len(shown_data))
+    # What is broken in a text is shown as such, unless its encoding was asked for.
+    errors = "strict" if encoding else "replace"
     if not encoding:
         try:
             refuse_binary(file, name)
@@ -66,7 +68,7 @@ def _read_content(file: BinaryIO, name: str, encoding: str, longest: int, work: 
     codec = _find_codec(encoding)
     data = file.read((longest + 1) * MAX_CHARACTER_BYTES)
     try:
-        text = codec.incrementaldecoder().decode(data)
+        text = codec.incrementaldecoder(errors).decode(data)
     except UnicodeError as error:
         raise ToolError(f"{name} is not written in {codec.name}.", "Leave encoding out.") from error
     return Content(text.removeprefix("\ufeff")[:longest], codec.name, len(text) > longest)
