@@ -197,6 +197,10 @@ def test_a_folder_that_cannot_be_listed_says_what_to_do(mp3: Path) -> None:
     assert refused("list_mp3s", path="~/mp3/song1.mp3") == (
         f"{mp3 / 'song1.mp3'} is a file, not a folder. Its folder is {mp3}."
     )
+    song(Path("here.mp3"))
+    assert refused("list_mp3s", path="here.mp3") == (
+        f"here.mp3 is a file, not a folder. Its folder is {Path.cwd()}."
+    )
     with pytest.raises(ToolError, match=r"nowhere\.$"):
         TOOLS["list_mp3s"].run({"path": "~/nowhere"})
     assert "part of that path is a file" in refused("list_mp3s", path="~/mp3/song1.mp3/deeper")

@@ -222,7 +222,8 @@ def _explain_unread(folder: Path, error: OSError | ValueError) -> ToolError:
     if isinstance(error, FileNotFoundError):
         return ToolError(f"There is no folder {folder}.", "Ask the user where the music is.")
     if isinstance(error, NotADirectoryError) and folder.is_file():
-        return ToolError(f"{folder} is a file, not a folder. Its folder is {folder.parent}.")
+        above = folder.absolute().parent
+        return ToolError(f"{folder} is a file, not a folder. Its folder is {above}.")
     if isinstance(error, NotADirectoryError):
         message = f"There is no folder {folder}: part of that path is a file."
     elif isinstance(error, PermissionError):
