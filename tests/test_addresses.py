@@ -159,6 +159,16 @@ def test_an_odd_host_is_not_this_machine(host: str) -> None:
 def test_the_advice_to_name_a_server_keeps_those_that_are_named(home: Path) -> None:
     judged = judge("http://127.0.0.1:81/", "GET", lambda host: ("127.0.0.1",))
     assert "`andy config set web.trusted 127.0.0.1:81`" in advise_opening(judged)
+    for url, host in (
+        ("http://localhost:3000/", "localhost:3000"),
+        ("https://printer.local/x", "printer.local:443"),
+        ("http://[fe80::1%25eth0]/", ""),
+    ):
+        refused = judge(url, "GET", lambda host: ())
+        command = f"`andy config set web.trusted {host}`"
+        assert advise_opening(refused) == (
+            f"A server of one's own can be named: {command}." if host else ""
+        )
     save("web.trusted", "nas, 10.0.0.1:80")
     told = advise_opening(judged)
     assert "`andy config set web.trusted 'nas, 10.0.0.1:80, 127.0.0.1:81'`" in told

@@ -286,7 +286,7 @@ def judge(
     try:
         host = plain_host(host_and_port[1])
     except HostError as error:
-        return AddressJudgement("block", str(error), method)
+        return AddressJudgement("block", str(error), method, host=named_host, port=port)
     judged = AddressJudgement("allow", "a public address", method, url, host, port, (), redirects)
     return _judge_resolved(judged, host_and_port[1], resolver)
 
