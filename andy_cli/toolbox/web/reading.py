@@ -1,11 +1,14 @@
 """The text of a page, a window at a time: Markdown of HTML, text of PDF, all else as it is."""
 
 import asyncio
+import html
 import json
 import os
+import re
 import sys
 from http import HTTPStatus
 from typing import Literal, NamedTuple
+from urllib.parse import urljoin
 
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.terminal_sanitizer import spell_out
@@ -38,6 +41,15 @@ NAMES = {
     b"7z\xbc\xaf": "an archive",
 }
 KINDS = {"image": "an image", "audio": "sound", "video": "a film", "font": "a font"}
+KEEPING = "api_call with a path keeps it as a file; file_ingest reads that if it is a document."
+PDF = b"%PDF-"
+LEADS_ON = re.compile(
+    r"<meta\b(?=[^>]{0,300}http-equiv\s*=\s*[\"']?refresh)"
+    r"[^>]{0,300}?\burl\s*=\s*[\"']?([^\"'>\s]{1,2000})",
+    re.IGNORECASE,
+)
+"""A page that sends browsers on: `<meta http-equiv="refresh" content="0; url=/en/">`."""
+MAX_HEAD_BYTES = 100_000
 PAGES = ("text/html", "application/xhtml+xml")
 
 
@@ -63,12 +75,12 @@ async def read_window(url: str, offset: int, most_characters: int) -> tuple[str,
     host = spell_out(host_of(page.url))
     if not 200 <= page.status < 300:
         raise ToolError(
-            f"{host} answered {status_of(page.status)}, not with a page. {_advise(page.status)}"
+            f"{host} answered {status_of(page.status)}, not with a page. {_advise(page)}"
         )
     title, text = await text_of(page)
     text = text.strip()
     if not text:
-        raise ToolError(f"There is no text on this page of {host}: it may be made by scripts.")
+        raise ToolError(*_explain_empty(page, host))
     if offset >= len(text):
         size = f"The page has {len(text)} characters"
         raise ToolError(f"{size}: an offset of {offset} is past its end.")
@@ -81,11 +93,26 @@ async def read_window(url: str, offset: int, most_characters: int) -> tuple[str,
     return f"{head}{shown_text}\n\n[Characters {offset} to {end} of {len(text)}.{advice}]", host
 
 
-def _advise(status: int) -> str:
+def _advise(page: Fetched) -> str:
     """Say what may help where a server answers so."""
-    if status in BUSY or status >= 500:
-        return "Try it again later."
-    return "It is not open to everybody." if status in CLOSED else "Check the address."
+    if page.status in BUSY or page.status >= 500:
+        seconds = page.headers.get("retry-after", "")
+        is_count = seconds.isascii() and seconds.isdecimal() and len(seconds) < 6
+        return f"Try it again in {seconds} s." if is_count else "Try it again later."
+    return "It is not open to everybody." if page.status in CLOSED else "Check the address."
+
+
+def _explain_empty(page: Fetched, host: str) -> tuple[str, str]:
+    """Say why there is no text in an answer, and what to do then."""
+    if page.body.startswith(PDF):
+        return f"The PDF of {host} holds no text: its pages are pictures.", ""
+    if not page.body:
+        return f"The answer of {host} is empty.", ""
+    head = decode_text(page.body[:MAX_HEAD_BYTES], named_charset(page))
+    if leads_on := LEADS_ON.search(head):
+        target = show_text(urljoin(page.url, html.unescape(leads_on[1])))
+        return f"There is no text on this page of {host}: it leads to {target}.", "Fetch that."
+    return f"There is no text on this page of {host}: it may be made by scripts.", ""
 
 
 def status_of(status: int) -> str:
@@ -101,11 +128,11 @@ def kind_of(page: Fetched) -> Literal["page", "pdf", "text"]:
     text, saying what it is.
     """
     head, declared_type = page.body[:SNIFFED], media_type(page)
-    if head.startswith(b"%PDF-"):
+    if head.startswith(PDF):
         return "pdf"
     is_media = declared_type.partition("/")[0] in KINDS and declared_type != "image/svg+xml"
     if is_media or not looks_like_text(head):
-        raise ToolError(f"{what_it_is(page)}: there is no text to read.")
+        raise ToolError(f"{what_it_is(page)}: there is no text to read.", KEEPING)
     text_start = head.lstrip()[:100].lower()
     is_page = declared_type in PAGES or text_start.startswith((b"<!doctype html", b"<html"))
     return "page" if is_page else "text"
