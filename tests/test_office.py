@@ -251,6 +251,15 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(
         assert all(isinstance(part.text, str) for part in text_of(io.BytesIO(content), name))
 
 
+@pytest.mark.parametrize("before", [b"\n\n", b"\xef\xbb\xbf", b"\r\n" * 40])
+def test_a_pdf_with_blanks_in_front_is_one(before: bytes, workspace: Path) -> None:
+    (workspace / "bill.pdf").write_bytes(before + pdf("Pay 4711"))
+    assert ran(TOOLS, "file_ingest", path="bill.pdf").content.startswith("[page 1]\nPay 4711")
+    assert '"place": "page 1"' in ran(TOOLS, "search_files", pattern="pay 4711").content
+    assert "is a PDF document" in ran(TOOLS, "read_file", path="bill.pdf").content
+    assert [part.place for part in text_of(io.BytesIO(before + pdf("a")), "a")] == ["page 1"]
+
+
 def test_what_stands_around_a_word_text_is_read_once() -> None:
     document = Document()
     document.add_paragraph("The order").add_run(" is late.")

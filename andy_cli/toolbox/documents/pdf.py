@@ -8,6 +8,9 @@ from typing import BinaryIO
 from andy_cli.errors import ToolError, ToolTimeout
 
 MISSING = "Reading PDF needs pypdf: pip install 'andy-cli[docs]'"
+START = b"%PDF-"
+BEFORE_START = b"\r\n\t\f \0\xef\xbb\xbf"
+"""Bytes that careless programs write in front of a PDF, and every viewer passes over."""
 MAX_PAGES = 5000
 MAX_CHARACTERS = 20_000_000
 TIMEOUT = 120.0
@@ -26,6 +29,11 @@ FAULTS = (
     ValueError,
 )
 """The errors of pypdf over damaged files, beside what it means to raise."""
+
+
+def is_pdf(head: bytes) -> bool:
+    """Tell whether a file that begins like this is a PDF."""
+    return head.lstrip(BEFORE_START).startswith(START)
 
 
 def pdf_pages(file: BinaryIO) -> Iterator[str]:

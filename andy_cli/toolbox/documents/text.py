@@ -114,7 +114,7 @@ def form_of(head: bytes, name: str) -> str:
     """Say what a file of this name that begins like this is: `.pdf`, `.docx`, ..., `page`, `text`;
     nothing if no text can be had of it."""
     suffix = PurePath(name).suffix.lower()
-    if head.startswith(b"%PDF-"):
+    if pdf.is_pdf(head):
         return ".pdf"
     if suffix in OFFICE_READERS and head.startswith(OFFICE):
         return suffix

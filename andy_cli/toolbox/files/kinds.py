@@ -4,6 +4,7 @@ kind(head)      "" for text, else "PNG picture", "ZIP archive", ...
 """
 
 from andy_cli.toolbox.documents.charsets import BOMS
+from andy_cli.toolbox.documents.pdf import is_pdf
 
 SAMPLE_BYTES = 8192
 """Bytes that are looked at."""
@@ -29,7 +30,6 @@ MAGIC = (
     (0, b"OggS", "Ogg sound"),
     (0, b"fLaC", "FLAC sound"),
     (0, b"MThd", "MIDI file"),
-    (0, b"%PDF-", "PDF document"),
     (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Office document of the old kind"),
     (0, b"PK\3\4", "ZIP archive"),
     (0, b"PK\5\6", "ZIP archive"),
@@ -100,6 +100,8 @@ MAX_BINARY_SHARE = 0.1
 
 def kind_of_bytes(head: bytes) -> str:
     """A name for what begins with these bytes; empty for text, which nothing is too."""
+    if is_pdf(head):
+        return "PDF document"
     if any(head.startswith(byte_order_mark) for byte_order_mark, _ in BOMS) or _is_text(head):
         return ""
     names = (name for offset, magic, name in MAGIC if head.startswith(magic, offset))
@@ -112,7 +114,7 @@ def _document_kind(head: bytes) -> str:
 
 
 def _is_text(head: bytes) -> bool:
-    if b"\0" in head or head.startswith(b"%PDF-"):
+    if b"\0" in head:
         return False
     return len(head.translate(None, PLAIN)) <= len(head) * MAX_BINARY_SHARE
 

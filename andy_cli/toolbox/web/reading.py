@@ -14,6 +14,7 @@ from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.documents.charsets import declared_in, decode_text
 from andy_cli.toolbox.documents.html import plain_text
+from andy_cli.toolbox.documents.pdf import is_pdf
 from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
 from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer
 from andy_cli.toolbox.web.failures import show_text
@@ -42,7 +43,6 @@ NAMES = {
 }
 KINDS = {"image": "an image", "audio": "sound", "video": "a film", "font": "a font"}
 KEEPING = "api_call with a path keeps it as a file; file_ingest reads that if it is a document."
-PDF = b"%PDF-"
 LEADS_ON = re.compile(
     r"<meta\b(?=[^>]{0,300}http-equiv\s*=\s*[\"']?refresh)"
     r"[^>]{0,300}?\burl\s*=\s*[\"']?([^\"'>\s]{1,2000})",
@@ -104,7 +104,7 @@ def _advise(page: Fetched) -> str:
 
 def _explain_empty(page: Fetched, host: str) -> tuple[str, str]:
     """Say why there is no text in an answer, and what to do then."""
-    if page.body.startswith(PDF):
+    if is_pdf(page.body[:SNIFFED]):
         return f"The PDF of {host} holds no text: its pages are pictures.", ""
     if not page.body:
         return f"The answer of {host} is empty.", ""
@@ -128,7 +128,7 @@ def kind_of(page: Fetched) -> Literal["page", "pdf", "text"]:
     text, saying what it is.
     """
     head, declared_type = page.body[:SNIFFED], media_type(page)
-    if head.startswith(PDF):
+    if is_pdf(head):
         return "pdf"
     is_media = declared_type.partition("/")[0] in KINDS and declared_type != "image/svg+xml"
     if is_media or not looks_like_text(head):
