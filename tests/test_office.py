@@ -260,6 +260,18 @@ def test_a_pdf_with_blanks_in_front_is_one(before: bytes, workspace: Path) -> No
     assert [part.place for part in text_of(io.BytesIO(before + pdf("a")), "a")] == ["page 1"]
 
 
+def test_a_book_is_read_that_lacks_a_chapter() -> None:
+    book = office_files.make_epub({"One": "First.", "Two": "Second.", "Three": "Third."})
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(book)) as old, zipfile.ZipFile(file, "w") as new:
+        for member in old.namelist():
+            if member != "EPUB/1.xhtml":
+                new.writestr(member, old.read(member))
+    file.seek(0)
+    texts = [part.text for part in text_of(file, "a.epub")]
+    assert texts == ["One\n\nFirst.", "(this chapter is missing in the file)", "Three\n\nThird."]
+
+
 def test_what_stands_around_a_word_text_is_read_once() -> None:
     document = Document()
     document.add_paragraph("The order").add_run(" is late.")

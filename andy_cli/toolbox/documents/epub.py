@@ -31,7 +31,11 @@ def read_chapters(file: BinaryIO) -> Iterator[str]:
             path = posixpath.join(
                 posixpath.dirname(book_reader.contents), unquote(book_reader.files[link_id])
             )
-            page = package.read(posixpath.normpath(path))
+            name = posixpath.normpath(path)
+            if name not in package.names:
+                yield "(this chapter is missing in the file)"
+                continue
+            page = package.read(name)
             if b"\0" in page:
                 raise ToolError("The book is protected: its text cannot be read.")
             yield plain_text(decode_text(page, declared_in(page)))[1]
