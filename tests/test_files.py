@@ -943,6 +943,13 @@ def test_a_character_that_the_file_cannot_hold_is_named(workspace: Path) -> None
     assert (workspace / "a").read_bytes() == b"caf\xe9"
 
 
+def test_a_long_document_says_how_much_there_is_and_how_to_find_the_rest(workspace: Path) -> None:
+    (workspace / "a.txt").write_text("x" * 250_000)
+    assert ran(TOOLS, "file_ingest", path="a.txt").content.endswith(
+        "x\n[The first 100,000 characters of 250,000. search_files finds what stands in the rest.]"
+    )
+
+
 def test_a_broken_byte_makes_no_other_text_of_utf_8(workspace: Path) -> None:
     lines = "Müller grüßt\n".encode() * 100_000  # several pieces
     (workspace / "log.txt").write_bytes(lines + b"bad \xff byte\nzw\xc3\xb6lf \xfe\n")

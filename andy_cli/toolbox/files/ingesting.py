@@ -34,7 +34,8 @@ def ingest_file(written: str, work: Work) -> Outcome:
     shown_text = text[:MAX_CHARACTERS]
     if len(text) > MAX_CHARACTERS:
         shown_text += (
-            f"\n[The first {count_noun(MAX_CHARACTERS, 'character')}; the document goes on.]"
+            f"\n[The first {count_noun(MAX_CHARACTERS, 'character')} of {len(text):,}. "
+            "search_files finds what stands in the rest.]"
         )
     return Outcome(shown_text, f"read the text of {name}, {count_noun(len(text), 'character')}")
 
