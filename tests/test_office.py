@@ -123,6 +123,18 @@ def test_an_index_takes_them_in(workspace: Path) -> None:
     assert (tally.read, tally.faults) == (len(real_files()), ())
 
 
+def test_an_index_takes_in_what_another_name_hides(workspace: Path) -> None:
+    for path in [*workspace.iterdir()]:
+        path.unlink()
+    for number, (name, content) in enumerate(sorted(real_files().items())):
+        (workspace / f"{number}.txt").write_bytes(content)
+        (workspace / name.replace(".", "-")).write_bytes(content)
+    tally = indexed(workspace)
+    assert (tally.read, tally.faults) == (2 * len(real_files()), ())
+    found = ran(shipped("documents"), "search", query="kestrel", limit=50)
+    assert found.did == f"found {2 * len(real_files())} documents"
+
+
 def test_without_the_extra_it_says_what_to_install(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ from andy_cli.toolbox.documents.index import (
     ReadFile,
     as_indexed,
 )
-from andy_cli.toolbox.documents.text import MISSING, SNIFFED, TextPart, form_of, text_of
+from andy_cli.toolbox.documents.text import MISSING, TextPart, form_of, text_of
 from andy_cli.toolbox.documents.walk import FoundFile, files_in
 
 DOUBT = 2_000_000_000
@@ -116,7 +116,7 @@ def _cut_pieces(
     state = file.state
     if known_state and known_state.hash == state.hash and known_state.size != READ_AGAIN:
         return file._replace(state=state._replace(fault=known_state.fault), pieces=None)
-    if not form_of(data[:SNIFFED], file.name):
+    if not form_of(BytesIO(data), file.name):
         return file._replace(state=state._replace(fault=NO_TEXT))
     return file._replace(pieces=list(pieces_of(text_of(BytesIO(data), file.name, largest))))
 

@@ -110,9 +110,16 @@ def is_binary(name: str) -> bool:
     return PurePath(name).suffix.lower() in BINARY
 
 
-def form_of(head: bytes, name: str) -> str:
-    """Say what a file of this name that begins like this is: `.pdf`, `.docx`, ..., `page`, `text`;
-    nothing if no text can be had of it."""
+def form_of(file: BinaryIO, name: str) -> str:
+    """Say what an open file of this name is: `.pdf`, `.docx`, ..., `page`, `text`; nothing if no
+    text can be had of it. The file stands at its start afterwards."""
+    head = file.read(SNIFFED)
+    document_form = _form_of_head(head, name) or _form_of_archive(file, head)
+    file.seek(0)
+    return document_form
+
+
+def _form_of_head(head: bytes, name: str) -> str:
     suffix = PurePath(name).suffix.lower()
     if pdf.is_pdf(head):
         return ".pdf"
@@ -131,9 +138,7 @@ def text_of(
     Raises ToolError for one that is larger, damaged, encrypted, or no text at all; and what `go_on`
     raises.
     """
-    head = file.read(SNIFFED)
-    document_form = form_of(head, name) or _form_of_archive(file, head)
-    file.seek(0)
+    document_form = form_of(file, name)
     if document_form == ".pdf":
         yield from _read_pdf(file, go_on)
     elif reader := OFFICE_READERS.get(document_form):
