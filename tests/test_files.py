@@ -924,7 +924,10 @@ def test_an_edit_that_is_not_clear_says_what_there_is(workspace: Path) -> None:
     assert said("def man():\n") == (
         "That text is not in a, so nothing was changed. The nearest lines: 1: def main():"
     )
-    assert "in line 4 there are other blanks in it" in said("\n  stop()")
+    assert said("\n  stop()") == (
+        "That text is not in a as it was given: in line 4 there are other blanks in it. "
+        "Line 4 as it is: \\tstop( )"
+    )
     assert said("quite another thing").endswith("read_file shows what is.")
     assert "nothing to change" in said("run()", "run()")
     assert (workspace / "a").read_text().count("run") == 2

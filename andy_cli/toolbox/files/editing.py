@@ -88,10 +88,11 @@ def _explain_several(text_parts: Sequence[str], old_text: str, name: str) -> Too
 def _explain_missing(text: str, old_text: str, name: str) -> ToolError:
     lines = text.split("\n")
     if (number := _spaced_otherwise(lines, old_text)) is not None:
+        line = lines[number - 1].removesuffix("\r")
         return ToolError(
             f"That text is not in {name} as it was given: in line {number} there are other blanks "
             "in it.",
-            f"read_file shows them. Line {number}: {_show_line(lines[number - 1])}",
+            f"Line {number} as it is: {_shorten_line(line)}",
         )
     nearest = _nearest_lines(lines, old_text)
     return ToolError(
@@ -131,7 +132,11 @@ def _nearest_lines(lines: Sequence[str], old_text: str) -> str:
 
 
 def _show_line(line: str) -> str:
-    text = line.strip()
+    return _shorten_line(line.strip())
+
+
+def _shorten_line(text: str) -> str:
+    """The line with its blanks, of which tabs and odd ones are spelled out."""
     return spell_out(text if len(text) <= MAX_LINE_LENGTH else text[:MAX_LINE_LENGTH] + "...")
 
 
