@@ -54,5 +54,6 @@ def _compile_expression(expression: str, pattern: str) -> Callable[[str], bool]:
 
 
 def _explain_error(pattern: str, error: str) -> str:
-    *_, reason = error.strip().rpartition("error: ")
-    return f"{spell_out(pattern)} is no regular expression: {reason.splitlines()[-1].strip()}."
+    *_, reason = re.split("[Ee]rror: ", error.strip())
+    words = reason.splitlines()[-1].strip().removesuffix(".")
+    return f"{spell_out(pattern)} is no regular expression: {words}."
