@@ -666,6 +666,16 @@ def test_a_line_of_megabytes_is_searched_to_its_end(tree: Path, at: int) -> None
     assert len(records("search_files", pattern="needle", path="last.json")) == 1
 
 
+def test_a_letter_is_found_however_its_accent_is_written(tree: Path) -> None:
+    forms: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
+    for form in forms:
+        (tree / f"{form}.txt").write_text(normalize(form, "no\nJürgen Müller\n"))
+    for asked in ("müller$", "J.*Müller", "m(ü|y)ller"):
+        for form in forms:
+            found = records("search_files", pattern=normalize(form, asked), glob="NF?.txt")
+            assert [normalize("NFC", str(hit["text"])) for hit in found] == ["Jürgen Müller"] * 2
+
+
 def test_of_a_long_line_the_match_is_shown(tree: Path) -> None:
     (tree / "long.js").write_text("x" * 90_000 + "needle" + "y" * 90_000)
     (found,) = record("search_files", pattern="needle")["data"]

@@ -6,6 +6,7 @@ it. The engine is the Rust one that pydantic brings, the same as ripgrep's.
 
 import re
 import string
+import unicodedata
 from collections.abc import Callable
 
 from andy_cli.errors import ToolError
@@ -33,12 +34,24 @@ class Finder:
                 f"The pattern is longer than {MAX_CHARACTERS} characters.", "Give a shorter one."
             )
         any_case = set(string.ascii_uppercase).isdisjoint(re.sub(r"\\.", "", pattern))
-        expression = "(?i)" * any_case + pattern
+        expression = unicodedata.normalize("NFC", "(?i)" * any_case + pattern)
         self.matches = _compile_expression(expression, pattern)
         self.may_match: Callable[[str], bool] = lambda lines: True
         """A first rough look at many lines at once: false where none of them matches."""
         if not OF_THE_WHOLE.search(pattern):
             self.may_match = _compile_expression(f"(?m){expression}", pattern)
+        if not pattern.isascii():
+            self.matches = _match_composed(self.matches)
+            self.may_match = _match_composed(self.may_match)
+
+
+def _match_composed(matches: Callable[[str], bool]) -> Callable[[str], bool]:
+    """Make what looks at a text as keyboards write it too: macOS and some PDF programs write two
+    signs, a letter and its accent, for one.
+    """
+    return lambda text: (
+        matches(text) or (not text.isascii() and matches(unicodedata.normalize("NFC", text)))
+    )
 
 
 def _compile_expression(expression: str, pattern: str) -> Callable[[str], bool]:
