@@ -231,13 +231,25 @@ def test_a_command_that_said_nothing_in_its_time_is_said_to_have() -> None:
 
 
 @pytest.mark.slow
-def test_what_goes_on_in_the_background_is_not_waited_for() -> None:
-    told = ran("sleep 7200 & echo started $!")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sleep 7200 & echo started $!",
+        "nohup sleep 7200 >/dev/null 2>&1 & echo started $!",
+        "setsid sleep 7200 >/dev/null 2>&1 & echo started $!",
+    ],
+)
+def test_what_goes_on_in_the_background_is_not_waited_for_and_said(command: str) -> None:
+    told = ran(command)
     try:
         assert told["note"] == "It left a program running in the background."
         assert told["output"].startswith("started ")
     finally:
         os.kill(int(told["output"].split()[1]), 9)
+
+
+def test_what_is_just_ending_is_not_said_to_go_on() -> None:
+    assert "note" not in ran("echo a | tee >(sleep 0.1; cat >/dev/null 2>&1) >/dev/null")
 
 
 @pytest.mark.parametrize(

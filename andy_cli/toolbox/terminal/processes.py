@@ -50,14 +50,30 @@ def end_command(started: Started) -> None:
     process.wait()
 
 
+def has_left_program(started: Started) -> bool:
+    """Tell whether a command that has ended left a program running, wherever that writes to.
+
+    What is just ending is waited for. On Linux: elsewhere nothing is found.
+    """
+    until = time.monotonic() + GRACE_PERIOD
+    while _list_marked(started.mark):
+        if time.monotonic() > until:
+            return True
+        time.sleep(LOOK)
+    return False
+
+
+def _list_marked(process_mark: str) -> list[int]:
+    mark = f"{MARK}={process_mark}".encode()
+    return [pid for pid, _ in _list_parents() if _has_mark(pid, mark)]
+
+
 def tell_marked(process_mark: str, number: int) -> bool:
     """Send a signal to whatever has this mark in its environment; False if there is nothing.
 
     On Linux: elsewhere nothing is found.
     """
-    family = [
-        pid for pid, _ in _list_parents() if _has_mark(pid, f"{MARK}={process_mark}".encode())
-    ]
+    family = _list_marked(process_mark)
     for process in family:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(process, number)

@@ -26,7 +26,7 @@ from andy_cli.toolbox.programs import find_program
 from andy_cli.toolbox.runtime_context import Work, here
 from andy_cli.toolbox.terminal.environment import clean_environment
 from andy_cli.toolbox.terminal.output import Output
-from andy_cli.toolbox.terminal.processes import MARK, Started, end_command
+from andy_cli.toolbox.terminal.processes import MARK, Started, end_command, has_left_program
 from andy_cli.toolbox.terminal.sandbox import only_reads, sandboxed_line
 from andy_cli.toolbox.terminal.sandboxes import secrets_in
 from andy_cli.toolbox.tool import Display, Outcome, progress
@@ -219,7 +219,7 @@ def _follow_command(started: Started, output: Output, work: Work) -> Ending:
     while not (work.is_stopped or work.over):
         data = next_piece()
         if data == b"":
-            return _wait_for_end(started.process, work)
+            return _wait_for_end(started, work)
         if data is not None:
             output.take(data)
             if time.monotonic() - shown_at > POLL_INTERVAL:
@@ -239,12 +239,12 @@ def _take_the_rest(reading: int, output: Output) -> None:
             output.take(data)
 
 
-def _wait_for_end(process: "subprocess.Popen[bytes]", work: Work) -> Ending:
+def _wait_for_end(started: Started, work: Work) -> Ending:
     """It writes no more: until it ends, or has to."""
     while not (work.is_stopped or work.over):
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(POLL_INTERVAL)
-            return "exited"
+            started.process.wait(POLL_INTERVAL)
+            return "left" if has_left_program(started) else "exited"
     return "stopped" if work.is_stopped else "timed out"
 
 
