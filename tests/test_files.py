@@ -956,10 +956,15 @@ def test_a_character_that_the_file_cannot_hold_is_named(workspace: Path) -> None
     assert (workspace / "a").read_bytes() == b"caf\xe9"
 
 
-def test_a_long_document_says_how_much_there_is_and_how_to_find_the_rest(workspace: Path) -> None:
-    (workspace / "a.txt").write_text("x" * 250_000)
+@pytest.mark.parametrize(
+    ("length", "told"), [(250_000, "250,000"), (5_500_000, "at least 5,000,000")]
+)
+def test_a_long_document_says_how_much_there_is_and_how_to_find_the_rest(
+    length: int, told: str, workspace: Path
+) -> None:
+    (workspace / "a.txt").write_text("x" * length)
     assert ran(TOOLS, "file_ingest", path="a.txt").content.endswith(
-        "x\n[The first 100,000 characters of 250,000. search_files finds what stands in the rest.]"
+        f"x\n[The first 100,000 characters of {told}. search_files finds what stands in the rest.]"
     )
 
 

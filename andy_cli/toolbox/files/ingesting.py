@@ -33,8 +33,10 @@ def ingest_file(written: str, work: Work) -> Outcome:
         return Outcome(f"{name} holds no text.", f"read {name}: it holds no text")
     shown_text = text[:MAX_CHARACTERS]
     if len(text) > MAX_CHARACTERS:
+        # Of a larger file no more is read.
+        at_least = "at least " * (len(text) == MAX_FILE_CHARACTERS)
         shown_text += (
-            f"\n[The first {count_noun(MAX_CHARACTERS, 'character')} of {len(text):,}. "
+            f"\n[The first {count_noun(MAX_CHARACTERS, 'character')} of {at_least}{len(text):,}. "
             "search_files finds what stands in the rest.]"
         )
     return Outcome(shown_text, f"read the text of {name}, {count_noun(len(text), 'character')}")
