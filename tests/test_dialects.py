@@ -211,3 +211,22 @@ def test_a_call_that_is_cut_off_anywhere_raises_nothing(dialect: Dialect) -> Non
     written = dialect.write(ToolRequest("play", {"track": "Blue"}))
     for cut in range(len(written)):
         read(written[:cut])
+
+
+BARE_QUOTES = (
+    '{"a": {"b": "c"}}',
+    'f("a", {b: "c"});',
+    'd = {"a": 1, "b": "c"}\\nprint(d["a"])\\n',
+)
+
+
+@pytest.mark.parametrize("name", ["hermes", "llama3_json", "mistral_v11", "deepseek_v31"])
+@pytest.mark.parametrize("code", BARE_QUOTES)
+def test_code_with_bare_quotes_that_is_cut_off_anywhere_calls_nothing(code: str, name: str) -> None:
+    dialect = next(each for each in DIALECTS if each.name == name)
+    arguments = {"path": "a", "text": "CODE"}
+    written = dialect.write(ToolRequest("write_file", arguments)).replace("CODE", code)
+    expected = {"path": "a", "text": code.replace("\\n", "\n")}
+    assert [each.arguments for each in read(written).requests] == [expected]
+    for cut in range(written.index(code), written.index(code) + len(code)):
+        assert read(written[:cut]).requests == ()

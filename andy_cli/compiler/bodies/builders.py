@@ -98,9 +98,8 @@ def make_json_parser(
         if not is_cut or json_text.escape_inner_quotes(body_text) is not None:
             requests = read_calls(body_text, tools)
             return Parsed(tuple(requests)) if requests else None
-        mended_requests = mend_cut(
-            body_text, frame_text.rstrip().endswith(tuple(end_markers)), tools, read_calls
-        )
+        has_closer = frame_text.rstrip().endswith(tuple(end_markers))
+        mended_requests = mend_cut(body_text, has_closer, tools, read_calls)
         if mended_requests:
             return Parsed(
                 tuple(mended_requests), ("closed what was left open before the closing tag",)
@@ -115,7 +114,11 @@ def mend_cut(
 ) -> list[ToolRequest] | None:
     """The calls of a value that breaks off: before its closing tag, or one bracket short."""
     if has_closer:
-        return close_brackets(body_text, tools, read_calls) or rebuild_calls(body_text, tools)
+        return (
+            close_brackets(body_text, tools, read_calls)
+            or read_calls(json_text.escape_lone_quotes(body_text), tools)
+            or rebuild_calls(body_text, tools)
+        )
     closed_text = json_text.close_last(body_text)
     return read_calls(closed_text, tools) if closed_text != body_text else None
 

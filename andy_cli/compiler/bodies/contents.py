@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from andy_cli.compiler.bodies import calls, json_text, python_calls
 from andy_cli.compiler.bodies.calls import clean_tool_name, declared_properties, parameters_schema
-from andy_cli.compiler.bodies.end_detectors import JsonScan
+from andy_cli.compiler.bodies.json_scan import JsonScan
 from andy_cli.compiler.bodies.typed import add_value, allowed_kinds, parse_typed, parse_untyped
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression

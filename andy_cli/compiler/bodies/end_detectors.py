@@ -7,91 +7,13 @@ import re
 from collections.abc import Callable, Iterable
 
 from andy_cli.compiler.bodies.calls import clean_tool_name
+from andy_cli.compiler.bodies.json_scan import JsonScan
 from andy_cli.compiler.bodies.lookahead import may_be_fence, may_begin_request
 from andy_cli.compiler.dialect import EndDetector, Tools
 from andy_cli.compiler.expression import Expression
 
-OUTSIDE = Expression(r"[\"'{}\[\]()]")
-INSIDE = Expression(r"[\"'\\]")
 MAX_CHARACTERS = 8_000_000
 """Characters of a request that a `LimitedEnd` reads; one scanned as a single value has no limit."""
-
-
-class JsonScan:
-    """Follows one JSON value, or what a model takes for one, to its end.
-
-    A quotation mark ends a string only if what follows could follow a string, so that
-    `"say "hi" to him"` is one string. Single quotes count where a value or key may start.
-    """
-
-    def __init__(self, begun: str = "") -> None:
-        """`begun`: what of the value was read before."""
-        self.depth = 0
-        self.began = False
-        self._quote = ""
-        self._escaped = False
-        self._maybe_ended = False
-        self._last = ""  # the last character outside strings that is not blank
-        self.feed(begun)
-
-    @property
-    def in_string(self) -> bool:
-        return bool(self._quote)
-
-    def feed(self, text: str, position: int = 0) -> int | None:
-        """Index one past the end of the value in this piece; None while it goes on."""
-        while position < len(text):
-            if self._maybe_ended:
-                position = self._look_behind_quote(text, position)
-            elif self._quote:
-                position = self._follow_string(text, position)
-            else:
-                position = self._follow_outside(text, position)
-                if self.began and self.depth <= 0 and not self._quote:
-                    return position
-        return None
-
-    def _follow_outside(self, text: str, position: int) -> int:
-        outside_match = OUTSIDE.search(text, position)
-        passed_text = text[position : outside_match.start()] if outside_match else text[position:]
-        if stripped_text := passed_text.rstrip():
-            self._last = stripped_text[-1]
-        if not outside_match:
-            return len(text)
-        character = outside_match[0]
-        if character in "{[(":
-            self.depth += 1
-            self.began = True
-        elif character in "}])":
-            self.depth -= 1
-        elif self.depth > 0 and (character == '"' or self._last in "{[,:(="):
-            self._quote = character
-        self._last = character
-        return outside_match.end()
-
-    def _follow_string(self, text: str, position: int) -> int:
-        if self._escaped:
-            self._escaped = False
-            return position + 1
-        inside_match = INSIDE.search(text, position)
-        if not inside_match:
-            return len(text)
-        if inside_match[0] == "\\":
-            self._escaped = True
-        elif inside_match[0] == self._quote:
-            self._maybe_ended = True
-        return inside_match.end()
-
-    def _look_behind_quote(self, text: str, position: int) -> int:
-        """The first character after the quotation mark that is not blank says what it was."""
-        while position < len(text) and text[position].isspace():
-            position += 1
-        if position < len(text):
-            self._maybe_ended = False
-            if text[position] in ",}]:)":
-                self._quote = ""
-                self._last = '"'
-        return position
 
 
 class LimitedEnd:

@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 
+from andy_cli.compiler.bodies.json_scan import JsonScan
 from andy_cli.compiler.expression import Expression
 
 SMART = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "\u00a0": " "})
@@ -29,7 +30,6 @@ BRACKET = Expression(r'"(?:[^"\\]++|\\.)*+(?:(?P<closed>")|\Z|\\\Z)|[{}\[\]]', r
 BARE_KEY = Expression(r"([{,]\s*)([A-Za-z_][\w-]*)(\s*:)")
 CONSTANT = Expression(r"\b(True|False|None|nan|NaN|Infinity)\b")
 CONSTANTS = {"True": "true", "False": "false", "None": "null"}
-BEHIND = Expression(r"\s*(.?)", re.S)
 TRIPLE = Expression(r'"""(.*?)"""', re.S)
 
 
@@ -154,24 +154,21 @@ def change_outside_strings(json_text: str, change_text: Callable[[str], str]) ->
 
 
 def escape_inner_quotes(json_text: str) -> object | None:
-    """With quotes inside strings escaped: one ends a string only before `, } ] :`."""
-    characters: list[str] = []
-    is_inside = is_escaped = False
-    for position, character in enumerate(json_text):
-        if character == '"' and not is_escaped:
-            is_inner_quote = is_inside and not _may_end_string(json_text, position + 1)
-            if is_inner_quote:
-                characters.append("\\")
-            is_inside = is_inner_quote or not is_inside
-        is_escaped = is_inside and character == "\\" and not is_escaped
-        characters.append(character)
-    return parse_strict("".join(characters))
+    """With the quotes inside strings escaped."""
+    escaped_text = write_escaped(json_text, JsonScan())
+    return parse_strict(escaped_text) if escaped_text != json_text else None
 
 
-def _may_end_string(json_text: str, position: int) -> bool:
-    """Tell whether what stands there could follow a string."""
-    following_match = BEHIND.compiled.match(json_text, position)
-    return following_match is None or following_match[1] in ("", *",}]:")
+def escape_lone_quotes(json_text: str) -> str:
+    """The text with also those quotes escaped that open and close nothing: only where a marker
+    says that the value ended, or one that is cut off would be taken for whole."""
+    return write_escaped(json_text, JsonScan(pairs_quotes=False))
+
+
+def write_escaped(json_text: str, scan: JsonScan) -> str:
+    scan.feed(json_text)
+    starts, ends = [0, *scan.inner_quotes], [*scan.inner_quotes, len(json_text)]
+    return "\\".join(json_text[start:end] for start, end in zip(starts, ends, strict=True))
 
 
 def escape_windows_paths(json_text: str) -> object | None:

@@ -19,7 +19,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from andy_cli.compiler.bodies.end_detectors import JsonScan, ReplyEnd
+from andy_cli.compiler.bodies.end_detectors import ReplyEnd
+from andy_cli.compiler.bodies.json_scan import JsonScan
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.lexing.open_calls import OpenCall
 from andy_cli.foreign_values import read_json, replace_surrogates

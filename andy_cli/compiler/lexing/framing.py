@@ -11,11 +11,11 @@ from andy_cli.compiler.bodies import calls, json_text
 from andy_cli.compiler.bodies.end_detectors import (
     HeadDecision,
     HeldEnd,
-    JsonScan,
     LeadEnd,
     LineEnd,
     make_bare_call_end,
 )
+from andy_cli.compiler.bodies.json_scan import JsonScan
 from andy_cli.compiler.control_tokens import CALLS, FENCES, LABELS, RESULTS
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression

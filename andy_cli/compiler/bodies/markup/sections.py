@@ -11,12 +11,12 @@ from functools import cache
 from andy_cli.compiler.bodies.end_detectors import (
     HeadDecision,
     HeldEnd,
-    JsonScan,
     LeadEnd,
     LimitedEnd,
     MarkerEnd,
     begins_with,
 )
+from andy_cli.compiler.bodies.json_scan import JsonScan
 from andy_cli.compiler.bodies.lookahead import may_begin_request
 from andy_cli.compiler.dialect import EndDetector, Tools
 from andy_cli.compiler.expression import Expression

@@ -6,7 +6,8 @@
 import re
 
 from andy_cli.compiler.bodies import builders, calls, json_text
-from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, JsonScan
+from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd
+from andy_cli.compiler.bodies.json_scan import JsonScan
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 
 from andy_cli.compiler.bodies import builders, calls, constraint_schemas, json_text
-from andy_cli.compiler.bodies.end_detectors import JsonScan
+from andy_cli.compiler.bodies.json_scan import JsonScan
 from andy_cli.compiler.bodies.wrappings import strip_fence
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
