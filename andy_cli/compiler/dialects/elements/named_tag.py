@@ -5,7 +5,8 @@
     <play track="Blue"/>
     <write path="a.txt">The text.</write>
 
-Models make it up; it counts only for tools that exist and arguments that fit.
+A line break inside either tag of an element is framing, where both are there. Models make it up; it
+counts only for tools that exist and arguments that fit.
 """
 
 import re
@@ -14,6 +15,7 @@ from functools import partial
 
 from andy_cli.compiler.bodies import builders, calls, json_text, typed
 from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, MarkerEnd
+from andy_cli.compiler.bodies.markup.elements import strip_line_breaks
 from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Schema, ToolRequest
@@ -78,7 +80,8 @@ def read_children(text: str, schemas: Mapping[str, Schema]) -> dict[str, object]
     for match in VALUE.finditer(text):
         if match.start() != position or match["key"] not in schemas:
             return None
-        arguments[match["key"]] = typed.parse_typed(match["value"], schemas[match["key"]])
+        value = strip_line_breaks(match["value"], strip_single=False)
+        arguments[match["key"]] = typed.parse_typed(value, schemas[match["key"]])
         position = match.end()
     return arguments if arguments and position == len(text) else None
 
