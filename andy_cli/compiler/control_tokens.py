@@ -62,8 +62,11 @@ RESULTS = _name_protocol("_", _RESULT_WORDS)
 """Elements that tell a result."""
 CALLS = _name_protocol("_", ("call", "request", "use", "code"))
 """Elements that hold a call."""
-_FENCES = _name_protocol(("_", "-", ""), ("call", "code", "use", "request", *_RESULT_WORDS))
-FENCES = frozenset(_FENCES) - {"functioncode", "functionuse"}
+_JOINTS = ("_", "-", "")
+RESULT_FENCES = frozenset(_name_protocol(_JOINTS, _RESULT_WORDS))
+"""Info words of fences that tell a result."""
+_FENCES = _name_protocol(_JOINTS, ("call", "code", "use", "request"))
+FENCES = (frozenset(_FENCES) | RESULT_FENCES) - {"functioncode", "functionuse"}
 """Info words of fences that hold protocol, whatever stands in them."""
 
 ANSWER_TAGS = ("answer", "final_answer", "final", "response")

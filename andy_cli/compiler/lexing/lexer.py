@@ -37,6 +37,7 @@ from andy_cli.compiler.control_tokens import (
     FENCES,
     HARMONY,
     REASONING,
+    RESULT_FENCES,
     WORDY,
     Header,
     names_call,
@@ -298,8 +299,11 @@ class Lexer:
 
     def _close_fence(self, frame: Frame) -> None:
         """A fence around nothing but calls with markers of their own is framing."""
-        if info_word(frame.written) in FENCES and not self._inner:
-            self._consume(frame, None, Parsed(incomplete=not frame.ended))
+        word = info_word(frame.written)
+        if word in FENCES and not self._inner:
+            is_invented = word in RESULT_FENCES and self._called and self._runs
+            is_cut_off = not (frame.ended or is_invented)
+            self._consume(frame, None, Parsed(incomplete=is_cut_off, ends_reply=is_invented))
             return
         calls = self._calls_inside(strip_fence(frame.written))
         if calls:
@@ -517,6 +521,8 @@ class Lexer:
         ]
         if found_marker.text in ("{", "[") and not may_begin_request(following_text, self._tools):
             return False
+        if self._runs and self._tells_result(found_marker):
+            return self._end_turn(found_marker)
         if not self._may_open(found_marker, marker):
             return False
         self._open_frame(found_marker, marker)
@@ -529,6 +535,11 @@ class Lexer:
         if marker.dialects:
             self._open_frame(found_marker, marker)
         return bool(marker.dialects)
+
+    def _tells_result(self, found_marker: FoundMarker) -> bool:
+        """Tell whether a line right after a call is the result, which begins a reply elsewhere."""
+        is_behind = self._behind_call and not (self._behind_plain or found_marker.before.strip())
+        return is_behind and not found_marker.lead and self._markers.is_turn(found_marker.text)
 
     def _end_turn(self, found_marker: FoundMarker) -> bool:
         """Somebody else's turn begins here."""

@@ -417,6 +417,11 @@ class Markers:
         marker = marker or self._exact.get(marker_text.replace("\\_", "_"))
         return marker or TOKEN_MARKER
 
+    def is_turn(self, marker_text: str) -> bool:
+        """Tell whether a marker, whatever else it opens, begins somebody else's turn."""
+        marker = self._folded.get(marker_text.lower())
+        return marker is not None and marker.kind == "foreign"
+
     def begins_closer(self, text: str) -> bool:
         """Tell whether a text is the beginning of what ends a frame."""
         return len(text) > 1 and any(closer.startswith(text) for closer in self._end_markers)
