@@ -76,6 +76,19 @@ def read_named_pair(json_value: list[object], tools: Tools) -> ToolRequest | Non
     return None
 
 
+FINAL_ANSWER = ("final answer", "final_answer")
+
+
+def read_final_answer(value: object, tools: Tools) -> str | None:
+    """Read the answer of `{"action": "Final Answer", "action_input": "..."}`, as LangChain's
+    structured chat has its models write."""
+    match value:
+        case {"action": str(action), "action_input": str(answer), **rest}:
+            is_final = action.lower() in FINAL_ANSWER and action not in tools
+            return answer if is_final and not rest else None
+    return None
+
+
 NO_CALL = frozenset(
     "none null no_function no_call no_tool no_action nofunction nocall notool".split()
 )

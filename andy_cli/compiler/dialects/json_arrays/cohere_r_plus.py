@@ -6,12 +6,14 @@
     ]
     ```
 
-The tool `directly-answer` means that none is called.
+The tool `directly-answer` means that none is called. Models of LangChain write one
+object there, which may be the answer: `{"action": "Final Answer", "action_input": "..."}`.
 """
 
-from andy_cli.compiler.bodies import builders
+from andy_cli.compiler.bodies import builders, calls, json_text
 from andy_cli.compiler.bodies.end_detectors import LeadEnd, begins_with
 from andy_cli.compiler.bodies.markup.sections import JsonSectionEnd
+from andy_cli.compiler.bodies.wrappings import strip_fence
 from andy_cli.compiler.dialect import Parsed, Tools
 
 OPENERS = ("Action: ```json", "Action:```json", "Action:\n```json")
@@ -21,8 +23,10 @@ READ = builders.make_json_parser(OPENERS, ("```",))
 
 def parse(text: str, tools: Tools) -> Parsed | None:
     parsed = READ(text, tools)
-    if parsed is None:
-        return None
+    if parsed is None or not parsed.asks:
+        value = json_text.read_value(strip_fence(text.removeprefix("Action:")))
+        answer = calls.read_final_answer(value, tools)
+        return parsed if answer is None else Parsed(text=answer)
     requests = tuple(request for request in parsed.requests if request.name not in NO_TOOL_NAMES)
     return parsed._replace(requests=requests, settled=True)
 

@@ -27,7 +27,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     body = json_text.close_last(body)
     values, _ = json_text.values_and_rest(body)
     value: object = values if len(values) > 1 else json_text.read_value(body)
-    if (answer := read_final_answer(value, tools)) is not None:
+    if (answer := calls.read_final_answer(value, tools)) is not None:
         return Parsed(text=answer)
     if value in NO_CALLS:
         return Parsed()
@@ -41,17 +41,6 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 NO_CALLS: tuple[object, ...] = ({"tool_calls": []}, {"toolCalls": []})
 """Objects by which models fill in the form with nothing."""
-FINAL_ANSWER = ("final answer", "final_answer")
-
-
-def read_final_answer(value: object, tools: Tools) -> str | None:
-    """Read the answer of `{"action": "Final Answer", "action_input": "..."}`, as LangChain's
-    structured chat has its models write."""
-    match value:
-        case {"action": str(action), "action_input": str(answer), **rest}:
-            is_final = action.lower() in FINAL_ANSWER and action not in tools
-            return answer if is_final and not rest else None
-    return None
 
 
 def read_known(value: object, tools: Tools) -> Parsed | None:

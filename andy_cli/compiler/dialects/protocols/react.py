@@ -9,7 +9,8 @@
     Final Answer: It is playing.
 
 ToolLLaMA's `Finish` is an end, not a tool. Of a tool that exists `Tool: play` is read too, the
-input under other labels (`Input:`, `Arguments:`), and `Action: play[Blue]` of the first papers.
+input under other labels (`Input:`, `Arguments:`), and `Action: play[Blue]` of the first papers. The
+structured chat of LangChain has its models write one object in a fence after `Action:`.
 """
 
 import re
@@ -41,6 +42,9 @@ CALLED = Expression(
     r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)\s*\((?P<input>.*)\)\s*$", re.M
 )
 ALONE = Expression(r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)[ \t*]*$", re.M | re.I)
+STRUCTURED = Expression(
+    r"^[ \t*]*Action[ \t*]*:\s{0,9}```(?:json)?\s{0,9}(?P<input>\{.*)", re.M | re.S | re.I
+)
 INVENTED = Expression(r"^[ \t*]*Observation[ \t*]*:", re.M | re.I)
 FINAL = Expression(r"^[ \t*]*Final Answer[ \t*]*:[ \t*]*", re.M | re.I)
 SPEAKER = Expression(r"^[ \t*]*AI[ \t*]*:[ \t*]*", re.M)
@@ -55,6 +59,8 @@ THOUGHT = Expression(r"^\s*Thought[ \t]*:[ \t]*", re.I)
 def parse(text: str, tools: Tools) -> Parsed | None:
     told_back = INVENTED.match(text.lstrip())
     own_text, *invented = [text] if told_back else INVENTED.split(text, maxsplit=1)
+    if (parsed := read_structured(own_text, invented, tools)) is not None:
+        return parsed
     action = find_action(own_text, tools)
     if action and is_end(action, tools):
         thought = find_thought(own_text[: action.start()])
@@ -65,6 +71,22 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     if final and final.start() < action.start():
         return read_final(own_text, None)
     return read_action(own_text, action, invented, tools)
+
+
+def read_structured(text: str, invented: Sequence[str], tools: Tools) -> Parsed | None:
+    """Read an action, or the final answer, that is one object in a fence."""
+    action = STRUCTURED.search(text)
+    json_values, following_text = json_text.values_and_rest(action["input"]) if action else ([], "")
+    if action is None or not json_values:
+        return None
+    thought, value = find_thought(text[: action.start()]), json_values[0]
+    if (answer := calls.read_final_answer(value, tools)) is not None:
+        return Parsed(text=answer, reasoning=thought)
+    requests = calls.read_requests(value, tools)
+    if not requests:
+        return None
+    behind = following_text.lstrip().lstrip("`").strip()
+    return Parsed(tuple(requests), reasoning=thought, settled=bool(invented), behind=behind)
 
 
 def find_action(text: str, tools: Tools) -> re.Match[str] | None:
