@@ -16,6 +16,7 @@ REASONING = {
     "<thinking>": ("</thinking>", "</think>"),
     "<reasoning>": ("</reasoning>",),
     "<scratchpad>": ("</scratchpad>",),
+    "<scratch_pad>": ("</scratch_pad>",),
     "<reflection>": ("</reflection>",),
     "<seed:think>": ("</seed:think>",),
     "<mm:think>": ("</mm:think>",),
@@ -41,7 +42,7 @@ SPLITTING = tuple(closer for closer in CLOSERS if closer not in _SHARED)
 
 WORDY = tuple(opener for opener in REASONING if opener[0].isalpha())
 """Openers that are plain words."""
-PROMPTED = (*WORDY, "<thinking>", "<reasoning>", "<scratchpad>", "<reflection>")
+PROMPTED = (*WORDY, "<thinking>", "<reasoning>", "<scratchpad>", "<scratch_pad>", "<reflection>")
 """Openers that no template writes: without their closer they are an answer that begins so."""
 HARMONY = ("<|end|>", "<|start|>", "<|channel|>")
 """Further closers of reasoning that the prompt has opened."""
@@ -74,7 +75,7 @@ ANSWERS = tuple(f"<{name}>" for name in ANSWER_TAGS)
 """Tokens with which an answer begins that stands after thoughts."""
 ANSWER_ENDS = tuple(f"</{name}>" for name in ANSWER_TAGS)
 LITERAL = (
-    *("</s>", "<s>", "<eos>", "<bos>", "<end_of_turn>", "<start_of_turn>"),
+    *("</s>", "<s>", "<eos>", "<bos>", "<seed:eos>", "[e~[", "<end_of_turn>", "<start_of_turn>"),
     *("[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "<<SYS>>", "<</SYS>>"),
     *("[END FINAL RESPONSE]", "[BEGIN FINAL RESPONSE]", "<start_function_response>"),
     *("<end_function_response>", "[/TOOL_CALLS]"),
