@@ -39,6 +39,8 @@ INFO = frozenset(
 )
 
 COMMENTS = Expression(r"\A(?:\s*\#[^\n]*\n)+")
+BRACKET_MARKER = Expression(r"\s*\[[A-Z_]+(?:\]|\Z)")
+"""A marker such as `[TOOL_CALLS]`, or its beginning."""
 MAX_INFO_LENGTH = 30
 CODE = Expression(
     r"(?:[ \t]*(?:(?:\#|import\s|from\s)[^\n]*)?\n)*(?:[A-Za-z_]\w{0,60}[ \t]*=(?!=)[ \t]*)?"
@@ -106,7 +108,8 @@ def may_be_fence(begun_text: str, tools: Tools) -> bool:
         return True
     if info_line.strip().lower() not in {"", *INFO}:
         return may_begin_request(info_line, tools)
-    return may_begin_request(content, tools) or may_be_program(content, tools)
+    may_begin = may_begin_request(content, tools) or may_be_program(content, tools)
+    return may_begin or BRACKET_MARKER.match(content) is not None
 
 
 def may_be_program(begun_text: str, tools: Tools) -> bool:
