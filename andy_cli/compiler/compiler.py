@@ -381,27 +381,35 @@ class Compiler:
 
     def _take_text(self, segment: Segment) -> None:
         if self._prose is None:
-            self._show_pieces([segment.text])
+            self._show_pieces([segment.text], segment.start)
         elif segment.kind in ("prose", "row"):
-            self._show_pieces(self._prose.feed(segment.text))
+            self._show_pieces(self._prose.feed(segment.text), segment.start)
         else:
-            self._show_pieces([*self._prose.pass_by(segment.text), segment.text])
+            self._show_pieces([*self._prose.pass_by(segment.text), segment.text], segment.start)
 
     def _flush_prose(self) -> None:
         if self._prose is not None:
             self._show_pieces(self._prose.pass_by(""))
 
-    def _show_pieces(self, pieces: Sequence[str]) -> None:
+    def _show_pieces(self, pieces: Sequence[str], start: int = 0) -> None:
         for piece in pieces:
             if not piece:
                 self._joiner.take_out()
             elif piece.strip() and not (self._waiting and is_only_framing(piece)):
+                fence = self._take_begun_fence(piece)
                 self._settle(as_text=True)
-                self._show(piece)
+                self._show(fence + piece)
             elif self._waiting:  # the end of a fence that never began is no word after it
-                self._waiting.append(Segment("prose", 0, piece))
+                self._waiting.append(Segment("prose", start, piece))
             else:
                 self._joiner.show(piece)
+
+    def _take_begun_fence(self, piece: str) -> str:
+        """Take the backticks that wait, where the piece is the info word after them."""
+        is_begun = bool(self._waiting) and self._waiting[-1].text.endswith("```")
+        if not is_begun or self._waiting[-1].kind != "prose" or piece[0].isspace():
+            return ""
+        return self._waiting.pop().text
 
     def _show(self, text: str) -> None:
         if text.strip():
