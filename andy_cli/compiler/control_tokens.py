@@ -47,6 +47,11 @@ PROMPTED = (*WORDY, "<thinking>", "<reasoning>", "<scratchpad>", "<scratch_pad>"
 HARMONY = ("<|end|>", "<|start|>", "<|channel|>")
 """Further closers of reasoning that the prompt has opened."""
 
+STRIPPED_OPENER = "analysis"
+"""Begins a reply of gpt-oss whose server took the tokens out and left the names of channels."""
+STRIPPED_CLOSERS = {"assistantfinal": 14, "assistantcommentary to=": 9}
+"""Ends of the thoughts of such a reply, and how many characters begin nothing else."""
+
 _RESULT_WORDS = ("response", "result", "output")
 
 

@@ -38,6 +38,8 @@ from andy_cli.compiler.control_tokens import (
     HARMONY,
     REASONING,
     RESULT_FENCES,
+    STRIPPED_CLOSERS,
+    STRIPPED_OPENER,
     WORDY,
     Header,
     names_call,
@@ -152,6 +154,7 @@ class Lexer:
         self._mentioned: set[str] = set()  # markers that opened nothing
         self._tells_dialogue = False  # it begins with a turn of somebody's, or announced one
         self._near = ""  # the last characters of prose
+        self._first = ""  # the first characters that were shown
         self._answer = ""  # what ends the element that holds the answer
         self._given_back = 0  # characters that were read as a request and were none
         self._alarms = 0  # how often something looked like a request and was none
@@ -651,13 +654,25 @@ class Lexer:
 
     def _close_reasoning(self, found_marker: FoundMarker) -> bool:
         """The closer of reasoning that nobody opened: what came before it was thought."""
+        if found_marker.text in STRIPPED_CLOSERS:
+            return self._close_stripped(found_marker)
         opener = next(tag for tag, closers in REASONING.items() if found_marker.text in closers)
         if opener in self._mentioned:
             return False
         if self._thought or self._called or not self._runs:
             return self._take_out(found_marker)
+        return self._split(found_marker, len(found_marker.text))
+
+    def _close_stripped(self, found_marker: FoundMarker) -> bool:
+        """The names of channels without their tokens: only where the first stands before."""
+        begins = (self._first + found_marker.before).lstrip().startswith(STRIPPED_OPENER)
+        is_split = begins and self._runs and not (self._thought or self._called)
+        return is_split and self._split(found_marker, STRIPPED_CLOSERS[found_marker.text])
+
+    def _split(self, found_marker: FoundMarker, size: int) -> bool:
+        """Give out what stands before as text that was thought, and its closer."""
         self._show(found_marker.start)
-        self._emit("closer", len(found_marker.text))
+        self._emit("closer", size)
         self._thought, self._began, self._lead = True, False, ""
         return True
 
@@ -713,6 +728,8 @@ class Lexer:
         if text.strip():
             self._began, self._behind_call, self._behind_plain = True, False, False
         self._near = (self._near + text)[-MAX_DISTANCE:]
+        if len(self._first) < len(STRIPPED_OPENER):
+            self._first = (self._first + text).lstrip()[: len(STRIPPED_OPENER)]
         position = 0
         for code_turn in [*self._code_turns, size]:
             self._emit_lines(code_turn - position)

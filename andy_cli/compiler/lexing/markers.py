@@ -21,6 +21,7 @@ from andy_cli.compiler.control_tokens import (
     REASONING,
     RESULTS,
     SPLITTING,
+    STRIPPED_CLOSERS,
 )
 from andy_cli.compiler.dialect import Dialect, FindEnd
 from andy_cli.compiler.lexing.framing import FRAMING, NEXT_TURN
@@ -395,7 +396,7 @@ class Markers:
         """Add the markers of templates: control tokens, reasoning, the turns of others."""
         self._exact |= dict.fromkeys(LITERAL, Marker("token"))
         self._exact |= dict.fromkeys(REASONING, Marker("reasoning"))
-        self._exact |= dict.fromkeys(SPLITTING, Marker("reasoned"))
+        self._exact |= dict.fromkeys((*SPLITTING, *STRIPPED_CLOSERS), Marker("reasoned"))
         if reads_calls:
             self._folded |= dict.fromkeys(OWN_LINES, Marker("token", "reply"))
             self._folded |= dict.fromkeys(("user:", "human:", "observation:"), NEXT)

@@ -5,6 +5,10 @@
     {"track": "Blue"}<|call|>
     <|channel|>final<|message|>Playing.<|return|>
 
+Where a server took the tokens out, the names of the channels are left:
+
+    analysisThey want music.assistantcommentary to=functions.play json{"track":"Blue"}
+
 The recipient may stand in the role header instead, with or without `functions.`, on any channel.
 The servers' own tools `python` and `browser` are no functions of ours.
 """
@@ -19,6 +23,10 @@ from andy_cli.messages import ToolRequest
 START, CHANNEL, MESSAGE = "<|start|>", "<|channel|>", "<|message|>"
 RECIPIENT = Expression(r"to=(?:functions[.:])?([\w.\-/]+)")
 SPEAKER = Expression(r"\s*<\|start\|>\s*(?P<role>[\w.]+)")
+STRIPPED = Expression(
+    r"(?:commentary|analysis) to=functions\.(?P<name>[\w.\-/]+)\s*"
+    r"(?:commentary\s*)?(?:json|code)?\s*"
+)
 NAME = Expression(r"<\|channel\|>\s*(\w+)")
 THINKING = ("analysis",)
 HEAD = 400
@@ -34,7 +42,18 @@ def find_channel_end(held: str) -> HeadDecision:
     return (JsonScan(), end) if RECIPIENT.search(held[:end]) else end
 
 
+def find_stripped_end(held: str) -> HeadDecision:
+    """A header without tokens ends with the arguments."""
+    head, brace, _ = held.partition("{")
+    if not brace:
+        return None if len(head) <= HEAD else -1
+    return (JsonScan(), len(head)) if STRIPPED.fullmatch(head) else -1
+
+
 def parse(text: str, tools: Tools) -> Parsed | None:
+    if stripped := STRIPPED.match(text):
+        name = calls.clean_tool_name(stripped["name"], tools)
+        return read_call(name, text[stripped.end() :], tools) if name in tools else None
     head, marker, body = text.partition(MESSAGE)
     speaker = SPEAKER.match(head)
     if speaker and not "assistant".startswith(speaker["role"]):
@@ -70,7 +89,11 @@ def write(request: ToolRequest) -> str:
 DIALECT = builders.make_taught_dialect(
     dialect_name="harmony",
     start_markers=(START, CHANNEL),
-    make_end_detector=lambda opener, tools: HeldEnd(find_channel_end, opener),
+    make_end_detector=lambda opener, tools: HeldEnd(
+        find_channel_end if opener in (START, CHANNEL) else find_stripped_end, opener
+    ),
     parse_frame=parse,
     write_call=write,
-)._replace(models=("gpt-oss*",))
+)._replace(
+    line_start_markers=("commentary to=functions.", "analysis to=functions."), models=("gpt-oss*",)
+)
