@@ -366,3 +366,19 @@ def test_thanks_do_nothing_once_more(client: openai.OpenAI, text: str) -> None:
     answer = client.chat.completions.create(model="m", messages=asked, tools=tools)
     assert not answer.choices[0].message.tool_calls
     assert answer.choices[0].message.content
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs Linux")
+def test_the_language_model_is_not_loaded_for_a_call_that_is_chosen_by_meaning(
+    place: Path, tmp_path: Path
+) -> None:
+    wish = [{"role": "user", "content": "play blue.mp3"}]
+    request = {"model": "m", "messages": wish, "tools": [{"type": "function", "function": PLAY}]}
+    told = tmp_path / "process"
+    code = f"import os, pathlib; pathlib.Path({str(told)!r}).write_text(str(os.getpid()))"
+    with serving_after(code, place, "--upstream", "local:smollm2") as url:
+        answer = httpx2.post(f"{url}/v1/chat/completions", json=request, timeout=60).json()
+        loaded = Path("/proc", told.read_text(), "maps").read_text()
+    assert answer["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "play_mp3"
+    assert "numpy" in loaded
+    assert ".gguf" not in loaded

@@ -15,7 +15,7 @@ from andy_cli.errors import ContextLengthError, ModelError
 from andy_cli.messages import Chunk, Constraint, Request, Sampling, Usage, Wire
 from andy_cli.models.inside import weights
 from andy_cli.models.inside.guided import make_planner, plan_chunks
-from andy_cli.models.inside.local_server import Engine
+from andy_cli.models.inside.local_server import CONTEXT, Engine
 from andy_cli.models.inside.planning.planner import Planner
 from andy_cli.models.inside.weights import Progress
 
@@ -33,6 +33,9 @@ MAX_SEED = 2**32 - 1
 
 TEMPLATE_TOKENS = 64
 """Tokens of the context that neither messages nor reply may take: the template's own words."""
+
+MESSAGE_TOKENS = 8
+"""The same of each message."""
 
 Body = dict[str, Any]
 
@@ -63,7 +66,7 @@ class LocalClient:
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
         constraint = request.constraint or Constraint()
-        if request.keep_whole and constraint.choices:
+        if request.keep_whole and constraint.choices and not _fits_surely(request.messages):
             engine = await asyncio.to_thread(self.engine)
             await asyncio.to_thread(_check_length, engine, request.messages)
         planned_chunks = await plan_chunks(request, self._load_planner)
@@ -138,10 +141,22 @@ def _sampling_fields(sampling: Sampling) -> Body:
     return body
 
 
+def _fits_surely(messages: Sequence[Wire]) -> bool:
+    """Tell without the model whether messages fit in its context: a token is a byte at least."""
+    texts = _list_read_texts(messages)
+    size = sum(len(text.encode("utf-8", "replace")) for text in texts) + MESSAGE_TOKENS * len(texts)
+    return size + TEMPLATE_TOKENS <= CONTEXT
+
+
+def _list_read_texts(messages: Sequence[Wire]) -> list[str]:
+    """List the texts that count: of a model that is guided the system message is not read."""
+    return [_text(message) for message in messages if message.get("role") != "system"]
+
+
 def _check_length(engine: Engine, messages: Sequence[Wire]) -> None:
-    """Raises ContextLengthError. Of a model that is guided the system message is not read."""
-    texts = [_text(message) for message in messages if message.get("role") != "system"]
-    size = len(engine.tokens("\n".join(texts))) + 8 * len(texts)
+    """Raises ContextLengthError."""
+    texts = _list_read_texts(messages)
+    size = len(engine.tokens("\n".join(texts))) + MESSAGE_TOKENS * len(texts)
     if size + TEMPLATE_TOKENS > engine.context:
         raise ContextLengthError(
             f"The messages are {size} tokens long, and the context of this model holds "
@@ -156,8 +171,8 @@ def fit_messages(messages: Sequence[Wire], room: int, count: Callable[[str], int
     """
     has_system = [message.get("role") for message in messages[:1]] == ["system"]
     system, rest = [*messages[:has_system]], [*messages[has_system:]]
-    sizes = [count(_text(message)) + 8 for message in rest]
-    room -= sum(count(_text(message)) + 8 for message in system)
+    sizes = [count(_text(message)) + MESSAGE_TOKENS for message in rest]
+    room -= sum(count(_text(message)) + MESSAGE_TOKENS for message in system)
     first = _find_first_that_fits(sizes, room)
     rest, sizes = rest[first:], sizes[first:]
     if system and len(rest) > 1 and rest[0].get("role") == "assistant":
