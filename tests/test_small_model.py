@@ -953,6 +953,7 @@ def test_what_may_be_wished_not_to_be_done_is_asked_about(
     "wish",
     [
         "play morning light at 8",
+        "put morning light on tonight",
         "spiel morning light bitte um halb neun",
         "play morning light tomorrow at eight",
         "mets morning light demain matin",

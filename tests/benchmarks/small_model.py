@@ -108,6 +108,7 @@ BATCHES = (
     "everyday_64",
     "everyday_65",
     "everyday_66",
+    "everyday_67",
 )
 CONVERSATIONS = ("talks_1", "talks_2", "talks_3")
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))

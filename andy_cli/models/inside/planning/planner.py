@@ -38,7 +38,7 @@ from andy_cli.models.inside.planning.replies.questions import (
     repeat_question,
 )
 from andy_cli.models.inside.planning.request_plan import RequestPlan
-from andy_cli.models.inside.values.clock_times import find_loose_times
+from andy_cli.models.inside.values.clock_times import names_time
 from andy_cli.models.inside.values.entries import ListedEntry, find_entries
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
 from andy_cli.models.inside.values.parameters import Parameter
@@ -293,7 +293,7 @@ def is_sure(step: Step, choice: Choice, names: Sequence[str]) -> bool:
     # A title may be `Don't Stop Me Now`, or `Nine to Five`, which tells nothing of the wish.
     plain = name_things(step.text, names)
     # Commands of others may take a time of day.
-    is_now = not (choice.examples and find_loose_times(plain))
+    is_now = not (choice.examples and names_time(plain))
     return step.lead >= MIN_LEAD and is_now and not is_negated(plain)
 
 

@@ -126,6 +126,13 @@ def find_loose_times(text: str) -> list[Span]:
     return [time.span for time in order_by_day(sorted((*sure, *loose), key=lambda it: it.start))]
 
 
+def names_time(text: str) -> bool:
+    """Tell whether a text says a time of day, or a part of the day: `tonight`."""
+    parts = "|".join(load_words()["day_parts"].values())
+    is_part = re.search(rf"(?<!\w)(?:{parts})(?!\w)", text, re.I) is not None
+    return is_part or bool(find_loose_times(text))
+
+
 def order_by_day(times: Sequence[SaidTime]) -> list[SaidTime]:
     """Move what is said beside a time of the afternoon into it, where it stays in its order."""
     moved = [*times]
