@@ -715,6 +715,16 @@ def test_a_question_goes_on_with_what_a_file_answered_before(
     assert both.startswith("- Tom, boats: 0555 389\n- Keira, reception: 0555 672\n\nRead phones")
 
 
+def test_a_table_of_words_has_columns_and_a_day_goes_on_with_its_question(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "bins.csv").write_text("day,who\nmon,Ada\ntue,Ben\nwed,Cleo\n")
+    texts = ["who puts the bins out on tuesday?", "and on wednesday?"]
+    assert asked(texts[0], here, weights_file).startswith("day: tue, who: Ben\n\nRead bins.csv")
+    assert converse(texts, here, weights_file).startswith("day: wed, who: Cleo\n\nRead bins.csv")
+    assert converse([texts[0], "and what time is it?"], here, weights_file).startswith("Looked up")
+
+
 def test_who_sings_is_called_by_the_whole_name(here: Path, weights_file: Path) -> None:
     song = next((ROOT / "tests" / "music").glob("*.mp3"))
     for name in ("Dancing Queen - ABBA", "Bohemian Rhapsody - Queen"):

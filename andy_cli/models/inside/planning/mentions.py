@@ -62,6 +62,8 @@ ABBREVIATION = 3
 """Letters of an abbreviated word: `Tue`."""
 HEADING = "#"
 TABLE_ENDING, DELIMITERS = ".csv", ",;\t"
+MIN_TABLE_LINES = 2
+"""Lines of a table that names its columns."""
 SAME_RATING = 0.02
 """By so little a line answers a question worse than the best one that both are shown: of 280
 answers 234 are among them, and 223 are the best one."""
@@ -332,9 +334,21 @@ def find_best_lines(
 
 
 def has_columns(name: str, lines: Sequence[str]) -> bool:
-    """Tell whether the first line of a table names its columns: figures stand below it alone."""
+    """Tell whether the first line of a table names its columns: figures stand below it alone, or
+    nowhere, and what it says in no row.
+    """
+    if not name.endswith(TABLE_ENDING) or len(lines) < MIN_TABLE_LINES:
+        return False
     has_figures = [any(map(str.isdigit, line)) for line in lines]
-    return name.endswith(TABLE_ENDING) and any(has_figures) and not has_figures[0]
+    if any(has_figures):
+        return not has_figures[0]
+    delimiter = find_delimiter(lines[0])
+    columns, *rows = (split_row(line, delimiter) for line in lines)
+    return len(columns) > 1 and {*columns}.isdisjoint(value for row in rows for value in row)
+
+
+def find_delimiter(line: str) -> str:
+    return max(DELIMITERS, key=line.count)
 
 
 def name_columns(name: str, lines: Sequence[str]) -> list[str]:
@@ -344,7 +358,7 @@ def name_columns(name: str, lines: Sequence[str]) -> list[str]:
     """
     if not has_columns(name, lines):
         return list(lines)
-    delimiter = max(DELIMITERS, key=lines[0].count)
+    delimiter = find_delimiter(lines[0])
     columns = split_row(lines[0], delimiter)
     return [lines[0], *(join_row(columns, line, delimiter) for line in lines[1:])]
 

@@ -120,11 +120,12 @@ class RequestPlan:
         if fragment is None or not self._request.has_examples:
             return None
         planned = None if fragment.denies else self.plan(turn.request, is_first=not turn.earlier)
-        if planned and self._is_whole_wish(planned, fragment):
-            return planned
+        whole = planned if planned and self._is_whole_wish(planned, fragment) else None
+        if whole and not self._may_lean(whole):
+            return whole
         step = find_follow_up(fragment, self._request, self._mentions)
-        if step:
-            return Plan([step])
+        if whole or step:
+            return Plan([step]) if step else whole
         return self._plan_denied(fragment) if planned is None else self._doubt_idle(planned)
 
     def _doubt_idle(self, planned: Plan) -> Plan:
@@ -136,6 +137,14 @@ class RequestPlan:
         """Tell whether what was planned needs nothing of the turn before."""
         nearness = max(self._request.compare(fragment.text).commands)
         return len(planned.steps) > 1 or (bool(planned.steps) and nearness > WHOLE_WISH)
+
+    def _may_lean(self, planned: Plan) -> bool:
+        """Tell whether what looks at one thing without a value may go on with what a file answered:
+        `and on wednesday?`, which is near to a question of the date.
+        """
+        if self._request.answered is None:
+            return False
+        return len(planned.steps) == 1 and not self._list_values(planned.steps[0])
 
     def _plan_repaired(self, text: str, is_first: bool) -> Plan | None:
         """`Play Azzurro, no wait, Volare`: plan what is meant, and not what was taken back."""
