@@ -67,6 +67,8 @@ MAX_LEAD = 0.1
 CERTAIN_LEAD = 0.05
 """By so much nearer than talk is a command that no line of a file was ever a clearer answer than:
 the lines are not read."""
+LEANING_LEAD = 0.05
+"""By so much less is a command nearer to a question that may go on with what a file answered."""
 CLEAR_LOOKUP = 0.035
 """By so much nearer to a search of the web than to any other command are words that ask for one."""
 WISHED = 0.885
@@ -380,9 +382,10 @@ class PartReader:
             return None
         if self._tells_of_file(text, scores.best):
             return self.find_answer(text)
-        lead = max(scores.commands) - scores.talk
-        is_open = lead < CERTAIN_LEAD or self._may_lean(scores.best)
-        return self.find_answer(text, lead) if is_open else None
+        may_lean = self._may_lean(scores.best)
+        lead = max(scores.commands) - scores.talk - LEANING_LEAD * may_lean
+        is_open = lead < CERTAIN_LEAD or may_lean
+        return self.find_answer(text, max(0.0, lead)) if is_open else None
 
     def _may_lean(self, best: int) -> bool:
         """Tell whether a question that its command takes nothing of may go on with what a file

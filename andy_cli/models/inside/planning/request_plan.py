@@ -120,12 +120,16 @@ class RequestPlan:
         if fragment is None or not self._request.has_examples:
             return None
         planned = None if fragment.denies else self.plan(turn.request, is_first=not turn.earlier)
-        whole = planned if planned and self._is_whole_wish(planned, fragment) else None
-        if whole and not self._may_lean(whole):
-            return whole
+        is_whole = planned is not None and self._is_whole_wish(planned, fragment)
+        if is_whole and not self._may_lean(planned):
+            return planned
         step = find_follow_up(fragment, self._request, self._mentions)
-        if whole or step:
-            return Plan([step]) if step else whole
+        if step:
+            return Plan([step])
+        return planned if is_whole else self._doubt_fragment(planned, fragment)
+
+    def _doubt_fragment(self, planned: Plan | None, fragment: Fragment) -> Plan | None:
+        """Plan what neither goes on with the turn before nor is a whole wish."""
         return self._plan_denied(fragment) if planned is None else self._doubt_idle(planned)
 
     def _doubt_idle(self, planned: Plan) -> Plan:
@@ -138,11 +142,11 @@ class RequestPlan:
         nearness = max(self._request.compare(fragment.text).commands)
         return len(planned.steps) > 1 or (bool(planned.steps) and nearness > WHOLE_WISH)
 
-    def _may_lean(self, planned: Plan) -> bool:
+    def _may_lean(self, planned: Plan | None) -> bool:
         """Tell whether what looks at one thing without a value may go on with what a file answered:
         `and on wednesday?`, which is near to a question of the date.
         """
-        if self._request.answered is None:
+        if planned is None or self._request.answered is None:
             return False
         return len(planned.steps) == 1 and not self._list_values(planned.steps[0])
 
