@@ -311,6 +311,26 @@ def test_problems_name_the_place_and_the_rule() -> None:
     assert found == {("city", "required"), ("days", "type"), ("unit", "enum")}
 
 
+ONLY_WRONG: list[tuple[str, dict[str, object], set[tuple[str, str]]]] = [
+    ("set_light", {"Room": "hall", "brightness": "9", "on": "perhaps"}, {("on", "type")}),
+    ("copy_file", {"src": "a", "to": ["b", "c"]}, {("destination", "type")}),
+    ("write_file", {"input": {"path": "a", "data": "x", "append": "b"}}, {("append", "type")}),
+    ("send_email", {"TO": ["a"], "body": "x", "subject": "y"}, {("to/0", "format")}),
+    ("delete_file", {"filename": "a", "force": "soon"}, {("force", "type")}),
+    ("copy_file", {"src": "a"}, {("destination", "required")}),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "problems"), ONLY_WRONG)
+def test_only_what_cannot_be_put_right_is_told_as_wrong(
+    tool: str, arguments: dict[str, object], problems: set[tuple[str, str]]
+) -> None:
+    """Who reads that a path is missing, which was given by another name, asks for it again."""
+    made = run({"tools": [tool], "call": {"name": tool, "arguments": arguments}})
+    assert {(each.path, each.rule) for each in made.problems} == problems
+    assert made.calls[0].arguments == arguments
+
+
 def test_the_snippet_is_what_failed_and_nothing_of_ours() -> None:
     tool = TOOLS["read_file"]
     case = {"tools": ["read_file"], "call": {"name": "read_file", "arguments": {"max_lines": "x"}}}

@@ -107,7 +107,7 @@ def fit_object(
 ) -> FittedValue | None:
     """Rename and correct the properties of an object; None where one of them cannot be."""
     assignment = rename_properties(shape.given, node, scope, fit_property)
-    if assignment is None:
+    if assignment.ambiguous:
         return None
     fitted = dict(assignment.assigned)
     total_cost, changes = shape.cost + assignment.cost, list(assignment.changes)
@@ -131,6 +131,29 @@ def fit_object(
     return FittedValue(
         total_cost, fitted, tuple(filter(None, (shape.change, *dict.fromkeys(changes))))
     )
+
+
+def fit_in_part(
+    value: Mapping[str, object], node: SchemaNode, scope: MappingScope
+) -> Iterator[dict[str, object]]:
+    """Yield the object under the names that were meant, with all that fits as it fits.
+
+    For telling what is wrong with it: only what cannot be corrected is left as it was.
+    """
+
+    def fit_property(inner: object, child: SchemaNode, name: str) -> FittedValue | None:
+        return fit_value(inner, child, scope, name, 1)
+
+    for shape in unwrap_object(value, node, scope):
+        assignment = rename_properties(shape.given, node, scope, fit_property)
+        unnamed = assignment.unknown if assignment.ambiguous else {}
+        partly_fitted = {**assignment.assigned, **unnamed}
+        for name, inner in assignment.assigned.items():
+            child = node.child(name)
+            property_fit = None if child is None else fit_property(inner, child, name)
+            if property_fit is not None:
+                partly_fitted[name] = property_fit.value
+        yield partly_fitted
 
 
 def _omission_cost(value: object, name: str, node: SchemaNode, child: SchemaNode) -> int | None:

@@ -10,13 +10,14 @@ the name of an unknown tool.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from andy_cli.compiler.bodies.calls import clean_tool_name
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.coercions import convert_milliseconds, match_number_forms
-from andy_cli.compiler.mapper.corrections import fit_value
+from andy_cli.compiler.mapper.corrections import fit_in_part, fit_value
 from andy_cli.compiler.mapper.json_schema import list_aliases, provider_names, tool_parameters
 from andy_cli.compiler.mapper.json_values import NotJson, copy_as_json, parse_structure, write_short
 from andy_cli.compiler.mapper.prepared_schema import PreparedSchema, SchemaNode, prepare_schema
@@ -189,6 +190,8 @@ def find_nearest_names(name: str, tools: Tools) -> list[str]:
     return [tool for _, _, tool in nearest]
 
 
+MAX_READINGS = 4
+"""Ways to take arguments that do not fit, of which the nearest is told."""
 MAX_CALLS = 20
 """Calls that one list may become."""
 
@@ -335,10 +338,28 @@ def _name_values(given_arguments: object, node: SchemaNode) -> object:
 def _report_invalid_arguments(
     name: str, given_arguments: object, written: object, schema: PreparedSchema, scope: MappingScope
 ) -> Mapped:
-    problems = schema.problems(given_arguments if given_arguments is not None else {})
+    problems = _find_problems(given_arguments, schema, scope)
     questions = tuple(scope.questions[:2])
     fallback = Problem("", "type", f"{write_short(given_arguments)} is no object of arguments")
     return Mapped((make_call(name, written),), problems=(*questions, *problems) or (fallback,))
+
+
+def _find_problems(
+    given_arguments: object, schema: PreparedSchema, scope: MappingScope
+) -> tuple[Problem, ...]:
+    """Those of the reading with the fewest wrong names: what could be put right is not asked."""
+    problems = schema.problems(given_arguments if given_arguments is not None else {})
+    if not isinstance(given_arguments, dict) or schema.too_many(given_arguments):
+        return problems
+    # The steps left are the same, the questions were asked before.
+    aside = MappingScope(scope.may_guess, scope.tool, steps=scope.steps)
+    readings = islice(fit_in_part(given_arguments, schema.node, aside), MAX_READINGS)
+    found = filter(None, map(schema.problems, readings))
+    return min((*found, problems), key=lambda each: sum(map(_is_about_name, each)))
+
+
+def _is_about_name(problem: Problem) -> bool:
+    return problem.rule in ("required", "additionalProperties")
 
 
 def _report_unknown(name: str, arguments: object, tools: Tools) -> Mapped:

@@ -148,10 +148,10 @@ def rename_properties(
     node: SchemaNode,
     scope: MappingScope,
     fit_property: FitProperty,
-) -> Assignment | None:
+) -> Assignment:
     """Try every strategy in turn.
 
-    None where names are a question, or where something is left that may not be dropped.
+    It is ambiguous where names are a question, or something is left that may not be dropped.
     """
     declared = {
         name: value
@@ -163,7 +163,7 @@ def rename_properties(
     for apply_strategy, needs_unknown in STRATEGIES:
         if assignment.unknown or not needs_unknown:
             apply_strategy(assignment)
-    return None if assignment.ambiguous else assignment
+    return assignment
 
 
 def drop_nulls(assignment: Assignment) -> None:
