@@ -9,6 +9,7 @@ from tests.cases import loop_over
 
 Schema = Mapping[str, object]
 TEXT, WHOLE, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
+LETTER: Schema = {"type": "string", "description": "text of the mail"}
 
 
 def items(item: Schema, **more: object) -> dict[str, object]:
@@ -254,6 +255,8 @@ def test_what_says_something_else_is_asked_about(schema: Schema, given: object) 
         (properties("from_station", from_station=TEXT), {"arrival_station": "x"}, None),
         (properties("line_1", line_1=TEXT), {"line_2": "x"}, None),
         (properties("body", body=TEXT), {"body": {"x": 1}}, {"body": '{"x": 1}'}),
+        (properties("body", body=LETTER), {"body": {"x": 1}}, None),
+        (properties("body", body=LETTER), {"body": {"text": "x"}}, {"body": "x"}),
         (properties("a", a=WHOLE), {"arguments": [{"value": 1}]}, None),
         (properties("playlist_name", playlist_name=TEXT), {"name": "x"}, {"playlist_name": "x"}),
         (properties("max_price", max_price=NUMBER), {"price": 5}, None),

@@ -7,6 +7,7 @@ from andy_cli.compiler.bodies.typed import kind_of
 from andy_cli.compiler.mapper.enum_members import find_exact_member, find_members
 from andy_cli.compiler.mapper.json_values import (
     GROUPED,
+    LONE_GROUP,
     NULL_WORDS,
     STANDARD_KINDS,
     is_bracketed,
@@ -180,8 +181,13 @@ def read_constant(text: str, node: SchemaNode) -> Iterator[Coercion]:
 
 def read_number(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
     if (number := parse_number(text)) is not None:
-        yield Coercion(1, number)
-    elif (quantity := parse_quantity(text, f"{name} {node.about}")) is not None:
+        # Half of the world writes one and a half so.
+        may_be_decimal = node.takes("number") and LONE_GROUP.fullmatch(text.strip())
+        yield Coercion(4 if may_be_decimal else 1, number)
+        return
+    quantity = parse_quantity(text, f"{name} {node.about}")
+    # What is said to be seconds is never taken for milliseconds.
+    if quantity is not None and convert_to_seconds(quantity, node) is None:
         yield Coercion(4, quantity)
 
 
@@ -374,11 +380,15 @@ def coerce_object(value: object, node: SchemaNode, name: str) -> Iterator[Coerci
     if find_called_name(value) is not None:
         return
     yield from unwrap_value(value, node, name)
-    wants_json = "json" in node.about or plain_name(name) in BODY_KEYS
-    if wants_json and node.takes("string") and not node.choices:
+    if wants_json(node, name) and node.takes("string") and not node.choices:
         yield Coercion(2, write_json(value))
     if node.takes("array") and value:
         yield from read_as_list(value, node)
+
+
+def wants_json(node: SchemaNode, name: str) -> bool:
+    """Tell whether a text is to be JSON: a body is, unless it is said to be text, as a mail's."""
+    return "json" in node.about or (plain_name(name) in BODY_KEYS and "text" not in node.about)
 
 
 def read_as_list(value: Mapping[str, object], node: SchemaNode) -> Iterator[Coercion]:

@@ -193,6 +193,8 @@ PLAIN_TYPES = frozenset([bool, int, NoneType])
 CONTAINER_TYPES = frozenset([dict, list])
 NUMBER = Expression(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 GROUPED = Expression(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+LONE_GROUP = Expression(r"[+-]?\d{1,3},\d{3}")
+"""A thousand and more, or what has three decimals: `1,500`."""
 UNDERSCORED = Expression(r"[+-]?\d{1,3}(_\d{3})+")
 MEASURED = Expression(
     r"[$€£¥]? ?([+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?) ?"
