@@ -9,7 +9,9 @@ from andy_cli.compiler.mapper.json_values import (
     GROUPED,
     LONE_GROUP,
     NULL_WORDS,
+    REWRITERS,
     STANDARD_KINDS,
+    follows_format,
     is_bracketed,
     parse_boolean,
     parse_number,
@@ -180,15 +182,17 @@ def read_constant(text: str, node: SchemaNode) -> Iterator[Coercion]:
 
 
 def read_number(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
+    unit = node.schema.get("x-unit", "")
     if (number := parse_number(text)) is not None:
         # Half of the world writes one and a half so.
         may_be_decimal = node.takes("number") and LONE_GROUP.fullmatch(text.strip())
         yield Coercion(4 if may_be_decimal else 1, number)
         return
-    quantity = parse_quantity(text, f"{name} {node.about}")
+    quantity = parse_quantity(text, f"{name} {node.about} {unit}")
     # What is said to be seconds is never taken for milliseconds.
     if quantity is not None and convert_to_seconds(quantity, node) is None:
-        yield Coercion(4, quantity)
+        # A tool that declares its unit leaves nothing to guess.
+        yield Coercion(2 if unit else 4, quantity)
 
 
 def read_structure(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
@@ -410,14 +414,30 @@ def is_value_key(key: str, name: str) -> bool:
     return is_known_word or (bool(name) and relation_cost(key, name, "", "") is not None)
 
 
+def is_named_by_format(key: str, value: object) -> bool:
+    """Tell whether a key only says what form its text has: `{"dateTime": "2026-03-01T12:00"}`."""
+    text_format = next((name for name in REWRITERS if plain_name(name) == plain_name(key)), "")
+    if not text_format or not isinstance(value, str):
+        return False
+    return follows_format(value, text_format) or any(rewrite_in_format(value, text_format))
+
+
+def read_only_key(key: str, value: object) -> Iterator[Coercion]:
+    """The one item of an object, under a key that says nothing or only how it is written."""
+    if says_nothing(key):
+        yield Coercion(4, value)
+    elif is_named_by_format(key, value):
+        yield Coercion(2, value)
+
+
 def unwrap_value(value: Mapping[str, object], node: SchemaNode, name: str) -> Iterator[Coercion]:
     """The one value that an object holds: `{"type": "string", "value": "a"}`."""
     items = {plain_name(key): item for key, item in value.items()}
     value_keys = [item_key for item_key in items if is_value_key(item_key, name)]
     if "value" in value_keys or len(value_keys) == 1:
         yield from read_value_key(items, value_keys, node, name)
-    elif len(value) == 1 and says_nothing(next(iter(value))):
-        yield Coercion(4, next(iter(value.values())))
+    elif len(value) == 1:
+        yield from read_only_key(*next(iter(value.items())))
     elif items.keys() >= {"enum", "type"}:
         yield Coercion(2, items["enum"])
 

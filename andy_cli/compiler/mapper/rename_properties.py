@@ -210,6 +210,13 @@ def assign_spellings(
 def assign_hits(
     assignment: Assignment, name: str, written_names: list[str], change_cost: int
 ) -> None:
+    child = assignment.node.child(name)
+    for written in [*written_names] if child is not None and not child.fits(None) else ():
+        if assignment.unknown[written] is None:
+            written_names.remove(written)
+            assignment.drop(written, "null")
+    if not written_names:
+        return
     if name in assignment.assigned:
         for written in written_names:
             assignment.drop(written, f"{name} is given")
