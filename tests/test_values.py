@@ -9,6 +9,8 @@ from tests.cases import loop_over
 
 Schema = Mapping[str, object]
 TEXT, WHOLE, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
+FLAG: Schema = {"type": "boolean"}
+A_TRIAL: dict[str, object] = {"a": "x", "dry_run": True}
 LETTER: Schema = {"type": "string", "description": "text of the mail"}
 
 
@@ -155,6 +157,7 @@ GUESSED: list[tuple[Schema, object, object]] = [
     ({**TEXT, "format": "uri"}, "www.x.org/a", "https://www.x.org/a"),
     (properties(x=WHOLE, y=WHOLE), [{"x": 1}, {"y": 2}], {"x": 1, "y": 2}),
     (items(WHOLE), [1, None], [1]),
+    ({"type": "object", "additionalProperties": TEXT}, {"x": "1", "y": None}, {"x": "1"}),
 ]
 ASKED: list[tuple[Schema, object]] = [
     (WHOLE, 3.5),
@@ -249,6 +252,9 @@ def test_what_says_something_else_is_asked_about(schema: Schema, given: object) 
             for one, many in (("watch", "watches"), ("box", "boxes"), ("city", "cities"))
         ],
         (properties("status", status=TEXT), {"statu": "x"}, None),
+        # Any word of a flag may turn it round.
+        (properties("a", a=TEXT, dry_run=FLAG), {"a": "x", "run": True}, None),
+        (properties("a", a=TEXT, dry_run=FLAG), {"a": "x", "dryRun": True}, A_TRIAL),
         (properties("manager", manager=TEXT), {"mgr": "x"}, {"manager": "x"}),
         (properties("artist", artist=TEXT), {"art": "x"}, None),
         (properties("start_time", start_time=TEXT), {"end_time": "x"}, None),

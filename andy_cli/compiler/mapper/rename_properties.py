@@ -12,6 +12,7 @@ from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.json_values import equal_as_json, parse_structure, write_short
 from andy_cli.compiler.mapper.prepared_schema import SchemaNode
 from andy_cli.compiler.mapper.synonyms import (
+    GUESS_COST,
     SAME_COST,
     canonical_words,
     content_words,
@@ -28,6 +29,7 @@ from andy_cli.messages import Problem
 CERTAIN = 3
 """The dearest step that guesses nothing: the schema leaves nothing else it could mean."""
 POSITIONAL_NAME = Expression(r"_*(?:args?|params?|parameters?|positional|p)?[_ \[]*(\d{1,2})\]?_*")
+ONLY_FLAGS = frozenset(["boolean"])
 MAX_UNKNOWN = 40
 """Unknown names that are looked at; who writes more has not this tool in mind."""
 
@@ -167,10 +169,15 @@ def rename_properties(
 
 
 def drop_nulls(assignment: Assignment) -> None:
-    """Drop null for what need not be given: it is the same as not giving it."""
+    """Drop null for what need not be given: it is the same as not giving it.
+
+    Under a name that is the caller's own, as in a table of settings, it may say something.
+    """
     for name in [name for name, value in assignment.assigned.items() if value is None]:
         child = assignment.node.child(name)
-        if child is not None and not child.fits(None):
+        if child is None or child.fits(None):
+            continue
+        if name in assignment.node.properties or assignment.scope.may_guess:
             del assignment.assigned[name]
             assignment.record_change(1, f"dropped {name}: null")
 
@@ -296,7 +303,11 @@ def _takes_numbers(assignment: Assignment, name: str) -> bool:
 
 def name_cost(assignment: Assignment, written: str, name: str) -> int | None:
     child = assignment.node.child(name)
-    return relation_cost(written, name, assignment.scope.tool, child.about if child else "")
+    cost = relation_cost(written, name, assignment.scope.tool, child.about if child else "")
+    if cost is not None and cost > SAME_COST and child is not None and child.kinds == ONLY_FLAGS:
+        # Any word of a flag may turn it round: `dry_run`, `skip_tests`.
+        return max(cost, GUESS_COST)
+    return cost
 
 
 def assign_last_missing(assignment: Assignment) -> None:
