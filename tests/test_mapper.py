@@ -29,7 +29,7 @@ FOLDER = Path(__file__).parent / "corpora" / "mapper"
 TOOLS: dict[str, dict[str, Any]] = json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))
 CASES: list[dict[str, Any]] = [
     json.loads(line)
-    for name in ("aside", "names", "questions", "valid", "values")
+    for name in ("aside", "names", "questions", "trades", "valid", "values")
     for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
 ]
 ROUNDS = draw_cases(300, derandomize=True)
