@@ -972,6 +972,9 @@ def test_no_digit_of_a_number_is_lost(number: str) -> None:
     [
         ("eine Grundschuld über 240.000 Euro", [240000]),
         ("3,200 quid and 1,234.50 more", [3200, 1234.5]),
+        ("50 000 euros, et 2 000,50 de plus", [50000, 2000.5]),
+        ("room 12 300 people", [12, 300]),
+        ("eighty-four and a quarter, two and three quarters", [84.25, 2.75]),
         ("1.234,50 Euro oder 1.234.567", [1234.5, 1234567]),
         ("1.250 kg, 12.75 m and 36,5", [1.25, 12.75, 36.5]),
         ("0,125 and 9.4.2026", []),

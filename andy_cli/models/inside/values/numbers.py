@@ -50,8 +50,13 @@ ANY = re.compile(
 
 LINE = "lines?|zeilen?|lineas?|lignes?|rig(?:a|he)"
 """Words for a line of a text, in the five languages that are tried, without accents."""
-GROUPED = r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+,\d\d?|(?:\.\d{3}){2,}|\.\d00)(?!\d)"
-"""Thousands with commas, or with dots where more than one, two noughts or a comma shows them."""
+GROUPED = (
+    r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+,\d\d?|(?:\.\d{3}){2,}|\.\d00"
+    r"|(?:[ \u00a0\u202f]\d{3})*[ \u00a0\u202f]000(?:,\d\d?)?)(?!\d)"
+)
+"""Thousands with commas, with dots where more than one, two noughts or a comma shows them, or with
+blanks where three noughts do.
+"""
 DIGITS = re.compile(
     rf"(?<![\w.,/-])-?(?:(?P<grouped>{GROUPED})|\d+(?:\.\d+|,\d{{1,2}}(?!\d))?)"
     r"(?=%|\b)(?![\w/]*[\w/]|[.,-]\d)"
@@ -71,6 +76,12 @@ PERCENT = re.compile(r"\b(?:por|pour|per) $", re.I)
 HALF_ENDING = "einhalb"
 """Of German words: `zweieinhalb`."""
 HALF = re.compile(r"(?: [^\W\d_]+)? (?:and a half|y medi[ao]|et demie?|e mezz[ao])\b", re.I)
+FRACTIONS = (
+    (0.5, HALF),
+    (0.25, re.compile(r"(?: [^\W\d_]+)? and a quarter\b", re.I)),
+    (0.75, re.compile(r"(?: [^\W\d_]+)? and three quarters\b", re.I)),
+)
+"""What is added to the number before it."""
 HOUR = re.compile(r"(?<![\w:.,])(?:(\w{1,9})(?::\d\d)? ?([ap])\.?m\b|(\d\d?):00\b)", re.I)
 
 
@@ -79,7 +90,9 @@ def find_numbers(text: str) -> list[tuple[float, int, int]]:
     text = without_things(text)
     found = [(read_digits(match), *match.span()) for match in DIGITS.finditer(text)]
     found += find_spelled_numbers(text)
-    return sorted((_extend_number(text, *number) for number in found), key=lambda number: number[1])
+    extended = sorted((_extend_number(text, *number) for number in found), key=lambda it: it[1])
+    spans = [(start, end) for _, start, end in extended]
+    return [number for number in extended if not is_within_other(number[1:], spans)]
 
 
 def read_digits(match: re.Match[str]) -> float:
@@ -112,8 +125,9 @@ def write_number(number: float) -> str:
 
 def _extend_number(text: str, number: float, start: int, end: int) -> tuple[float, int, int]:
     """Add the words beside a number that are part of it: `minus two`, `two and a half`."""
-    if half := HALF.match(text, end):
-        number, end = number + 0.5, half.end()
+    for part, pattern in FRACTIONS:
+        if fraction := pattern.match(text, end):
+            number, end = number + part, fraction.end()
     if (sign := NEGATIVE.search(text[:start])) and number > 0:
         number, start = -number, sign.start()
     return number, start, end
