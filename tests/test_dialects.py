@@ -230,3 +230,17 @@ def test_code_with_bare_quotes_that_is_cut_off_anywhere_calls_nothing(code: str,
     assert [each.arguments for each in read(written).requests] == [expected]
     for cut in range(written.index(code), written.index(code) + len(code)):
         assert read(written[:cut]).requests == ()
+
+
+ODD_KEYS = ("a/b", "$k", "Size (MB)", "don't", 'say "hi"', "a: b", "}", "\u266b", "k" * 150)
+
+
+@pytest.mark.parametrize("key", ODD_KEYS)
+def test_keys_of_any_characters_change_neither_the_call_nor_the_next(key: str) -> None:
+    write = next(each for each in DIALECTS if each.name == "hermes").write
+    for value in (1, {"c": "d"}):
+        asked = [ToolRequest("tag", {"meta": {"a": "x", key: value}}), ToolRequest("stop", {})]
+        reply = read("\n".join(map(write, asked)))
+        assert [(each.name, each.arguments) for each in reply.requests] == [
+            (each.name, each.arguments) for each in asked
+        ]

@@ -5,7 +5,10 @@ from andy_cli.compiler.expression import Expression
 OUTSIDE = Expression(r"[\"'{}\[\]()]")
 INSIDE = Expression(r"[\"'\\\u201e]")
 OPENERS = {"]": "[", ")": "("}
-KEY = Expression(r"(?:([\"'])[\w.\- ]*(?:\Z|\1\s*)|\w[\w\-]*\s*)(?P<colon>:?)")
+KEY = Expression(
+    r"(?:\"(?:\\[^\n]|[^\"\\\n])*+(?:\\?\Z|\"\s*)"
+    r"|'(?:\\[^\n]|[^'\"\\\n])*+(?:\\?\Z|'\s*)|\w[\w\-]*\s*)(?P<colon>:?)"
+)
 """A key and its colon, or their beginning."""
 MAX_AHEAD = 100
 """Characters after a comma that are looked at."""
@@ -121,7 +124,7 @@ class JsonScan:
             self._decide_quote(is_end)
             self._size += self._blanks
             self._blanks = 0
-            self.feed(behind)  # no bracket stands in it, but at its end
+            self.feed(behind)  # nothing in it ends the value, but its last character
         return position + 1
 
     def _decide_quote(self, is_end: bool) -> None:
