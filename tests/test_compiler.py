@@ -160,6 +160,13 @@ def test_a_list_of_python_calls_that_is_cut_off_within_a_later_one_is_incomplete
         assert (result.incomplete, result.text, result.requests) == (True, "", ()), second[:end]
 
 
+@pytest.mark.parametrize(
+    "content", ["[DEFAULT]\na = 1", "[INFO] begun\n[INFO] ended", "[T]\nb = 2"]
+)
+def test_a_fence_that_begins_with_a_section_in_brackets_is_shown_as_it_comes(content: str) -> None:
+    assert Compiler(MARKERS, TOOLS).feed(f"```\n{content}\n").text == f"```\n{content}"
+
+
 def test_a_stray_backtick_does_not_hide_what_follows_on_the_next_line() -> None:
     result = compiled(["It`s done.\nDEAR ANDYBOT, PING"])
     assert [each.name for each in result.requests] == ["ping"]

@@ -39,8 +39,8 @@ INFO = frozenset(
 )
 
 COMMENTS = Expression(r"\A(?:\s*\#[^\n]*\n)+")
-BRACKET_MARKER = Expression(r"\s*\[[A-Z_]+(?:\]|\Z)")
-"""A marker such as `[TOOL_CALLS]`, or its beginning."""
+BRACKET_MARKER = "[TOOL_CALLS]"
+"""The marker of calls that begins with a square bracket, as lists and sections of settings do."""
 MAX_INFO_LENGTH = 30
 CODE = Expression(
     r"(?:[ \t]*(?:(?:\#|import\s|from\s)[^\n]*)?\n)*(?:[A-Za-z_]\w{0,60}[ \t]*=(?!=)[ \t]*)?"
@@ -109,7 +109,7 @@ def may_be_fence(begun_text: str, tools: Tools) -> bool:
     if info_line.strip().lower() not in {"", *INFO}:
         return may_begin_request(info_line, tools)
     may_begin = may_begin_request(content, tools) or may_be_program(content, tools)
-    return may_begin or BRACKET_MARKER.match(content) is not None
+    return may_begin or BRACKET_MARKER.startswith(content.lstrip()[: len(BRACKET_MARKER)])
 
 
 def may_be_program(begun_text: str, tools: Tools) -> bool:
