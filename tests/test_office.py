@@ -321,6 +321,21 @@ def test_a_text_box_is_read_once_on_lines_of_its_own() -> None:
     assert part.text.count("in the box") == 1
 
 
+def test_an_emoji_that_word_writes_for_new_programs_is_read() -> None:
+    emoji = (
+        "<mc:AlternateContent><mc:Choice/><mc:Fallback><w:rPr/></mc:Fallback></mc:AlternateContent>"
+        '<mc:AlternateContent><mc:Choice Requires="w16se"><w16se:symEx w16se:char="1F60A" xmlns:'
+        'w16se="http://schemas.microsoft.com/office/word/2015/wordml/symex"/></mc:Choice>'
+        "<mc:Fallback><w:t>\U0001f60a</w:t></mc:Fallback></mc:AlternateContent>"
+    )
+
+    def add_emoji(member: str, content: bytes) -> bytes:
+        return content.replace(b"Dear Ada,</w:t>", f"Dear Ada,</w:t>{emoji}".encode())
+
+    (part,) = text_of(io.BytesIO(repacked("a.docx", add_emoji)), "a.docx")
+    assert part.text.splitlines()[0] == "Dear Ada,\U0001f60a"
+
+
 def read_open_document(body: str) -> str:
     """The text of an OpenDocument file with this in its body."""
     names = ("office", "text", "table", "drawing")

@@ -50,12 +50,15 @@ class _DocxReader:
         self.pieces: list[str] = []
         self._in_text = False
         self._in_fallback = 0
+        self._alternatives = [0]  # pieces that stood before each that is open
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        # What follows is what stood before it once more, for programs that do not know that.
-        if self._in_fallback or plain_name(name, COMPATIBILITY) == "Fallback":
+        alternative = plain_name(name, COMPATIBILITY)
+        if self._in_fallback or (alternative == "Fallback" and self._holds_choice()):
             self._in_fallback += 1
             return
+        if alternative == "AlternateContent":
+            self._alternatives.append(len(self.pieces))
         kind = plain_name(name, WORD)
         self._in_text = kind == "t"
         if kind in BETWEEN:
@@ -68,9 +71,17 @@ class _DocxReader:
             self._in_fallback -= 1
             return
         self._in_text = False
+        if plain_name(name, COMPATIBILITY) == "AlternateContent":
+            self._alternatives.pop()
         if plain_name(name, WORD) == "p":
             self.pieces.append("\n")
 
     def characters(self, text: str) -> None:
         if self._in_text:
             self.pieces.append(text)
+
+    def _holds_choice(self) -> bool:
+        """Tell whether a fallback is the text of a choice once more, for programs that do not know
+        that one; a sign of the new kind, as an emoji, stands in the fallback alone.
+        """
+        return any(map(str.strip, self.pieces[self._alternatives[-1] :]))
