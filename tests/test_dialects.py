@@ -244,3 +244,11 @@ def test_keys_of_any_characters_change_neither_the_call_nor_the_next(key: str) -
         assert [(each.name, each.arguments) for each in reply.requests] == [
             (each.name, each.arguments) for each in asked
         ]
+
+
+def test_a_call_that_cannot_be_read_between_others_is_told() -> None:
+    broken = '{"name": "play", "arguments": {{{}}'
+    calls = ('{"name": "stop"}', broken, '{"name": "play", "arguments": {"track": "Blue"}}')
+    reply = read("<tool_calls>\n" + "\n".join(calls) + "\n</tool_calls>")
+    assert [each.name for each in reply.requests] == ["stop", "play"]
+    assert broken in reply.fault

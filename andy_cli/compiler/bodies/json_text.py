@@ -155,8 +155,7 @@ def change_outside_strings(json_text: str, change_text: Callable[[str], str]) ->
 
 def escape_inner_quotes(json_text: str) -> object | None:
     """With the quotes inside strings escaped."""
-    escaped_text = write_escaped(json_text, JsonScan())
-    return parse_strict(escaped_text) if escaped_text != json_text else None
+    return parse_strict(write_escaped(json_text, JsonScan()))
 
 
 def escape_lone_quotes(json_text: str) -> str:
