@@ -347,6 +347,15 @@ def test_a_request_may_be_cut_at_joints_sentences_and_where_a_wish_may_begin() -
     assert list_parts("spiel dann den letzten") == [("spiel dann den letzten",)]
 
 
+def test_a_full_stop_after_a_number_ends_a_wish_but_not_within_a_date() -> None:
+    for second in ("What time is it?", "then what time is it?"):
+        parts = ("search for port 80", "what time is it?")
+        cut = list_parts(f"search for port 80. {second}")
+        assert parts in [tuple(map(str.lower, each)) for each in cut]
+    dated = "call Anna on the 5. Juli and 12. m\u00e4rz"
+    assert not any(part.endswith((" 5", " 12")) for each in list_parts(dated) for part in each)
+
+
 def test_a_question_mark_ends_a_wish_more_surely_than_a_full_stop() -> None:
     kinds = {way.parts: way.cuts for way in list_ways("Who has the keys? Also play Blue. Stop")}
     assert kinds["Who has the keys?", "play Blue.", "Stop"] == ("question", "sentence")

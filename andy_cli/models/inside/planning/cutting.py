@@ -7,6 +7,7 @@ from itertools import combinations, pairwise, starmap
 from typing import NamedTuple
 
 from andy_cli.models.inside.planning.replies import small_talk
+from andy_cli.models.inside.values.calendar_words import NAMED
 from andy_cli.models.inside.values.numbers import find_numbers
 from andy_cli.models.inside.values.templates import find_first_words
 from andy_cli.models.inside.values.words import (
@@ -42,7 +43,7 @@ TOO = r"despu[e\u00e9]s(?: de eso)?|apr[e\u00e8]s(?: (?:[\u00e7c]a|cela))?"
 SIGN = r"\s+[&+\u2013\u2014-]"
 STOP = (
     r"[,;]|(?<!\b(?-i:[A-Z][b-df-hj-np-tv-z]))(?<!\b(?-i:[A-Z][b-df-hj-np-tv-z]{2}))"
-    r"(?<!\b\d)(?<!\b\d\d)\."
+    rf"(?:(?<!\b\d)(?<!\b\d\d)|(?!\.\s+(?:{NAMED})\b))\."
 )
 """No full stop of a title, nor of a day: `Mr. Pettersson`, `Mrs. Ferri`, `St. Anton`, `5. Juli`."""
 JOINT = re.compile(
