@@ -304,6 +304,21 @@ def test_what_stands_around_a_word_text_is_read_once() -> None:
     ]
 
 
+def test_a_word_text_is_read_where_its_header_is_damaged() -> None:
+    document = Document()
+    document.add_paragraph("The order is late.")
+    document.sections[0].header.paragraphs[0].text = "Tern & Co"
+    whole, damaged = io.BytesIO(), io.BytesIO()
+    document.save(whole)
+    with zipfile.ZipFile(whole) as old, zipfile.ZipFile(damaged, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, b"<w:hdr" if "/header" in name else old.read(name))
+    damaged.seek(0)
+    texts = [part.text for part in text_of(damaged, "a.docx")]
+    assert texts[0] == "The order is late."
+    assert "is damaged and cannot be read" in texts[1]
+
+
 def test_a_text_box_is_read_once_on_lines_of_its_own() -> None:
     box = "<w:txbxContent><w:p><w:r><w:t>in the box</w:t></w:r></w:p></w:txbxContent>"
     alternatives = (

@@ -7,14 +7,15 @@ Its headers, footnotes and comments are parts of their own, which it names by re
 Source: ECMA-376, part 1, section 17; part 3, section 10 (alternatives).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
-from andy_cli.toolbox.documents.package import Package, opened_package, plain_name
+from andy_cli.toolbox.documents.package import FAULTS, Package, opened_package, plain_name
 
 MAIN = "word/document.xml"
 AROUND = ("footnotes", "endnotes", "comments", "header", "footer")
 """Kinds of relationships of what is read beside the text, in this order."""
+DAMAGED_AROUND = "(some of what stands around this text is damaged and cannot be read)"
 WORD = (
     "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
     "http://purl.oclc.org/ooxml/wordprocessingml/main",
@@ -30,13 +31,21 @@ def read_parts(file: BinaryIO) -> list[tuple[str, str]]:
     """
     with opened_package(file, "Word document", MAIN) as package:
         parts = [("", _read_part(package, MAIN))]
-        links = [link for link in package.links(MAIN).values() if link.target in package.names]
-        for kind in AROUND:
-            texts = [_read_part(package, link.target) for link in links if link.kind == kind]
-            # Each section has headers of its own, and they are mostly the same.
-            if text := "\n".join(dict.fromkeys(filter(None, texts))):
-                parts.append((kind, text))
+        try:
+            for part in _read_around(package):
+                parts.append(part)
+        except FAULTS:
+            parts.append(("", DAMAGED_AROUND))
     return parts
+
+
+def _read_around(package: Package) -> Iterator[tuple[str, str]]:
+    links = [link for link in package.links(MAIN).values() if link.target in package.names]
+    for kind in AROUND:
+        texts = [_read_part(package, link.target) for link in links if link.kind == kind]
+        # Each section has headers of its own, and they are mostly the same.
+        if text := "\n".join(dict.fromkeys(filter(None, texts))):
+            yield kind, text
 
 
 def _read_part(package: Package, name: str) -> str:

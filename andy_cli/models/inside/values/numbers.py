@@ -81,7 +81,7 @@ FRACTIONS = (
     (0.25, re.compile(r"(?: [^\W\d_]+)? and a quarter\b", re.I)),
     (0.75, re.compile(r"(?: [^\W\d_]+)? and three quarters\b", re.I)),
 )
-"""What is added to the number before it."""
+"""Parts of one that are added to the number before them."""
 HOUR = re.compile(r"(?<![\w:.,])(?:(\w{1,9})(?::\d\d)? ?([ap])\.?m\b|(\d\d?):00\b)", re.I)
 
 
