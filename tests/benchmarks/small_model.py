@@ -109,6 +109,7 @@ BATCHES = (
     "everyday_65",
     "everyday_66",
     "everyday_67",
+    "everyday_68",
 )
 CONVERSATIONS = ("talks_1", "talks_2", "talks_3")
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
