@@ -100,9 +100,12 @@ def test_case_46_the_example_in_a_prompt_is_a_call_that_fits(dialect: Dialect) -
 
 @loop_over("tool", TOOLS, ids=lambda each: str(each["function"]["name"]))
 def test_case_46_stand_ins_fit_their_schema(tool: Mapping[str, Any]) -> None:
-    arguments = make_example_arguments(tool["function"].get("parameters") or {})
-    assert arguments is not None
-    assert fits(arguments, tool)
+    parameters = tool["function"].get("parameters") or {}
+    arguments = make_example_arguments(parameters)
+    # Not every pattern has a stand-in: then another tool stands in the example.
+    has_pattern = '"pattern"' in json.dumps(parameters)
+    assert has_pattern or arguments is not None
+    assert arguments is None or fits(arguments, tool)
 
 
 @pytest.mark.parametrize(
