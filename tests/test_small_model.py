@@ -725,6 +725,31 @@ def test_a_table_of_words_has_columns_and_a_day_goes_on_with_its_question(
     assert converse([texts[0], "and what time is it?"], here, weights_file).startswith("Looked up")
 
 
+def test_a_no_before_a_wish_is_none_and_what_is_not_understood_is_not_agreed_to(
+    here: Path, weights_file: Path
+) -> None:
+    shutil.copy(ROOT / "tests" / "music" / "02 - Paper Boats.mp3", here)
+    for text, told in (
+        ("no, stop it", "Nothing was playing."),
+        ("no, the other one", "I cannot tell what you mean"),
+        ("no, thanks", "All right."),
+        ("why not", "I am a very small model and cannot know that."),
+    ):
+        assert told in converse(["play paper boats", text], here, weights_file)
+
+
+def test_a_song_by_its_place_is_none_of_the_texts_that_were_found(
+    here: Path, weights_file: Path
+) -> None:
+    shutil.copy(ROOT / "tests" / "music" / "02 - Paper Boats.mp3", here)
+    (here / "notes.md").write_text("## Wifi\nNetwork: Brackwater\n")
+    found = "which file mentions Brackwater?"
+    assert "Started 02 - Paper Boats.mp3" in converse(
+        [found, "play the first song"], here, weights_file
+    )
+    assert "Read notes.md" in converse([found, "open the first one"], here, weights_file)
+
+
 def test_who_sings_is_called_by_the_whole_name(here: Path, weights_file: Path) -> None:
     song = next((ROOT / "tests" / "music").glob("*.mp3"))
     for name in ("Dancing Queen - ABBA", "Bohemian Rhapsody - Queen"):
@@ -1241,10 +1266,10 @@ def test_what_it_can_do_is_listed_once_and_again_only_where_it_is_asked_for() ->
         Choice("READ", "", action="read a file"),
     )
     able = "can list the files and read a file."
-    first = small_talk.answer_talk("create", 1.0, choices)
+    first = small_talk.answer_talk("hm", "create", 1.0, choices)
     assert first.endswith(f"I {able}")
-    assert small_talk.answer_talk("beyond", 1.0, choices, first) == "I cannot do that."
-    assert small_talk.answer_talk("abilities", 1.0, choices, first) == f"I {able}"
+    assert small_talk.answer_talk("hm", "beyond", 1.0, choices, first) == "I cannot do that."
+    assert small_talk.answer_talk("hm", "abilities", 1.0, choices, first) == f"I {able}"
     limits = small_talk.describe_limits("Tiny", Choice("X", "", beyond="run"), choices, first)
     assert able not in limits
     assert limits.startswith("Tiny is too small to run safely. /model")

@@ -54,6 +54,12 @@ def read_fragment(text: str) -> Fragment | None:
     return Fragment(rest, denies) if is_part and list_openers().isdisjoint(words) else None
 
 
+def drop_denial(text: str) -> str:
+    """Drop a `no` before a sign, at the beginning: `no, stop it`."""
+    is_denied = {*find_words(text)[:1]} <= {*small_talk.NO}
+    return DENIAL.sub("", text, count=1) if is_denied else text
+
+
 def split_repair(text: str) -> tuple[str, str] | None:
     """Split a text into what somebody took back and what they mean; None where they do not."""
     taken_back, *others = REPAIR.split(text)

@@ -267,7 +267,7 @@ class Planner:
         scores = self._scorer.compare(text, choices)
         if self._writes_texts and (scores.kind == "create" or scores.text_lead > MIN_TEXT_LEAD):
             return None
-        answer = small_talk.answer_talk(scores.kind, scores.nearness, choices, turn.said)
+        answer = small_talk.answer_talk(text, scores.kind, scores.nearness, choices, turn.said)
         if beyond := constraint.context.absent.get(scores.kind):
             choice = Choice("", beyond=beyond)
             answer = small_talk.describe_limits(self._name, choice, choices, turn.said)

@@ -22,17 +22,25 @@ from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, split_at
 from andy_cli.models.inside.planning.follow_up import (
     ADDITION,
     Fragment,
+    drop_denial,
     find_follow_up,
     read_fragment,
     split_repair,
 )
 from andy_cli.models.inside.planning.list_fitting import ListFitter
 from andy_cli.models.inside.planning.mentions import (
+    OTHER_LEAD,
     Mentions,
     is_file,
 )
 from andy_cli.models.inside.planning.opening import find_taker
-from andy_cli.models.inside.planning.part_reading import CLOSE_COMMANDS, Part, PartReader, is_asking
+from andy_cli.models.inside.planning.part_reading import (
+    CERTAIN_LEAD,
+    CLOSE_COMMANDS,
+    Part,
+    PartReader,
+    is_asking,
+)
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step, summarize
 from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.planning.replies.dialogue import Turn
@@ -73,6 +81,7 @@ class RequestPlan:
         """
         if repaired := self._plan_repaired(text, is_first):
             return repaired
+        text = self._drop_denial(text)
         parts = asked = self._read_parts(text)
         steps = self._find_steps(parts, text)
         if not steps:
@@ -88,6 +97,14 @@ class RequestPlan:
         left = list_left(parts, [*steps, *beyond])
         unanswered = [*list_guesses(steps), *filter(None, map(describe_question, left))]
         return Plan(steps, unanswered, [*map(self._decline, beyond), *list_refused(left)])
+
+    def _drop_denial(self, text: str) -> str:
+        """Drop the `no` before what is clearly a wish."""
+        rest = drop_denial(text) if self._request.has_examples else text
+        if rest == text or is_negated(rest):
+            return text
+        scores = self._request.compare(rest)
+        return rest if max(scores.commands) - scores.talk > CERTAIN_LEAD else text
 
     def _note_questions(self, steps: Sequence[Step], parts: Sequence[Part]) -> list[Step]:
         """Note beside the only file that is read all questions which it answers."""
@@ -170,7 +187,9 @@ class RequestPlan:
         if points_at_entry(fragment.text) and not self._lists.points_back([]):
             return UNCLEAR
         planned = self.plan(fragment.text, is_first=False)
-        return planned if planned.steps else None
+        scores = self._request.compare(fragment.text)
+        is_other = small_talk.is_unclear(scores.kind, scores.nearness)
+        return planned if planned.steps else UNCLEAR if is_other else None
 
     def _read_parts(self, text: str) -> Sequence[Part]:
         """Read the parts of a text. Questions alone are answered apart where two files answer them:
@@ -298,7 +317,7 @@ class RequestPlan:
         if is_first and not any(finds_files(self._request.choices[step.at]) for step in steps):
             steps = list(map(self._name_file, steps))
         steps = list(map(self._point_back, steps))
-        if self._lists.points_back(steps):
+        if self._lists.points_back(steps) and not any(map(self._means_songs, steps)):
             steps = list(map(self._read_entry, steps))
         else:
             steps = self._lists.fit(steps)
@@ -367,9 +386,19 @@ class RequestPlan:
         is_played = plays_file(self._request.choices[step.at])
         if reading is None or not is_played or find_ordinal(step.text) is None:
             return step
-        is_bare = len({*find_plain_words(step.text)} - LINKS - ADVERBS) < 2
+        is_bare = names_nothing(step.text)
         is_read = self._lacks_value(step) or (is_bare and self._lists.holds_texts())
         return step._replace(at=reading) if is_read else step
+
+    def _means_songs(self, step: Step) -> bool:
+        """`Play the first song`, after a list of texts: tell whether a song is clearly meant."""
+        reading = self._reader.find_reading_command(step.text)
+        is_played = plays_file(self._request.choices[step.at])
+        if reading is None or not is_played or not self._lists.holds_texts():
+            return False
+        scores = self._request.compare(step.text).commands
+        is_clear = scores[step.at] - scores[reading] >= OTHER_LEAD
+        return is_clear and not names_nothing(step.text)
 
     def _find_steps(self, parts: Sequence[Part], text: str) -> list[Step]:
         """Find the commands of the parts of a text."""
@@ -531,6 +560,11 @@ class RequestPlan:
 def is_open(part: Part) -> bool:
     """Tell whether a part is a question of which nobody knows yet what answers it."""
     return part.label == "question"
+
+
+def names_nothing(text: str) -> bool:
+    """Tell whether a text says nothing but which one of several: `and the first one`."""
+    return len({*find_plain_words(text)} - LINKS - ADVERBS) < 2
 
 
 def join_parts(part: Part, behind: Part, text: str) -> str | None:

@@ -230,8 +230,11 @@ def is_negated(text: str) -> bool:
 
 
 def begins_negated(text: str) -> bool:
-    """Tell whether a part begins with what turns it round: `not todo.md`, `nicht die Notizen`."""
-    return is_negated(" ".join(text.split()[:1]))
+    """Tell whether a part begins with what turns it round: `not todo.md`, `nicht die Notizen`; a
+    `no` before a sign turns nothing of it round: `no, stop it`.
+    """
+    first = "".join(text.split()[:1])
+    return is_negated(first) and first[-1] not in ",.;:!"
 
 
 def negates_any(text: str, stems: Collection[str]) -> bool:

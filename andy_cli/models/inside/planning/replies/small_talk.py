@@ -11,6 +11,7 @@ from pathlib import Path
 from andy_cli.actions import fill_action
 from andy_cli.messages import Choice
 from andy_cli.models.inside.values.parameters import summarize_command
+from andy_cli.models.inside.values.words import is_question
 
 UNCLEAR = "I cannot tell what you mean: I am a very small model. {able}"
 CANNOT_KNOW = "I am a very small model and cannot know that."
@@ -31,6 +32,8 @@ COURTESIES = frozenset({"greeting", "thanks", "goodbye", "okay"})
 MIN_COURTESY = 0.895
 """The same of courtesies, to which `what about him` is near for being short: of 197 that were meant
 four are farther."""
+ASKS_NOTHING = COURTESIES - {"greeting"}
+"""Of those the ones that are no question: `why not` is none of them."""
 AGAIN = "again"
 """The kind of what is a wish for the same once more."""
 MAX_ABILITIES = 12
@@ -78,12 +81,27 @@ YES = (
 NO = ("no", "no thanks", "nope", "better not", "nein", "nein danke", "non", "non merci")
 
 
-def answer_talk(kind: str, nearness: float, choices: Sequence[Choice], said: str = "") -> str:
-    """Answer talk of the kind that it is nearest to. What the model can do is listed once, not
-    again where that was `said` just before.
+def is_far(kind: str, nearness: float) -> bool:
+    """Tell whether a text is too far from the kind of talk that it is nearest to."""
+    return nearness < (MIN_COURTESY if kind in COURTESIES else MIN_NEARNESS)
+
+
+def is_unclear(kind: str, nearness: float) -> bool:
+    """Tell whether talk of the kind is answered with that it is not understood."""
+    return is_far(kind, nearness) or ANSWERS.get(kind) == UNCLEAR
+
+
+def answer_talk(
+    text: str, kind: str, nearness: float, choices: Sequence[Choice], said: str = ""
+) -> str:
+    """Answer a text, talk of the kind that it is nearest to. What the model can do is listed once,
+    not again where that was `said` just before.
     """
-    is_unclear = nearness < (MIN_COURTESY if kind in COURTESIES else MIN_NEARNESS)
-    answer = UNCLEAR if is_unclear else ANSWERS.get(kind, ABSENT)
+    answer = ANSWERS.get(kind, ABSENT)
+    if is_far(kind, nearness):
+        answer = UNCLEAR
+    elif kind in ASKS_NOTHING and is_question(text):
+        answer = CANNOT_KNOW
     able = list_abilities("I", choices, "" if kind == "abilities" else said)
     return answer.format(able=able).strip()
 
