@@ -507,6 +507,87 @@ def test_an_answer_that_is_none_is_said_in_a_sentence(home: Path) -> None:
     with_servers([ours("odd")], doing)
 
 
+ANSWERS_AS_TOLD = """
+import json, sys
+tools, result = map(json.loads, sys.argv[1:])
+results = {
+    "initialize": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "told", "version": "1"},
+    },
+    "tools/list": {"tools": tools},
+    "tools/call": result,
+}
+for line in sys.stdin:
+    request = json.loads(line)
+    method = request.get("method")
+    if "id" in request:
+        error = {"error": {"code": -32601, "message": "Method not found"}}
+        told = {"result": results[method]} if method in results else error
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **told}), flush=True)
+"""
+GOOD = {"name": "good", "description": "", "inputSchema": {"type": "object"}}
+OK = {"content": [{"type": "text", "text": "ok"}]}
+
+
+def answering(tools: Sequence[object], result: object = OK) -> McpServer:
+    """A server that lists these tools as they are written here, and answers each call so."""
+    words = ("-c", ANSWERS_AS_TOLD, json.dumps(tools), json.dumps(result))
+    return McpServer("told", sys.executable, words)
+
+
+TOLD_TOOLS: list[tuple[object, str]] = [
+    ({"name": "odd", "inputSchema": {"properties": {"a": {"type": "string"}}}}, ""),
+    ({"name": "odd", "inputSchema": {}}, ""),
+    ({"name": "odd", "description": 7}, ""),
+    ({"name": "odd", "inputSchema": {"type": ["object", "null"], "properties": []}}, ""),
+    ({"name": "odd", "inputSchema": {"properties": {"a": 7}, "required": [1]}}, ""),
+    ({"name": "odd", "inputSchema": {}, "annotations": {"readOnlyHint": "maybe"}}, ""),
+    ({"name": "odd", "inputSchema": {}, "outputSchema": {"type": "string"}}, ""),
+    ({"name": "odd", "inputSchema": "object"}, "'odd' (its parameters are no schema"),
+    ({"name": "odd", "inputSchema": {"type": "array"}}, "'odd' (its parameters are no schema"),
+    ({"inputSchema": {}}, "'' (its name"),
+    (None, "'' (its name"),
+]
+
+
+@pytest.mark.parametrize(("tool", "left_out"), TOLD_TOOLS, ids=lambda each: json.dumps(each)[:60])
+def test_a_tool_that_is_not_as_the_protocol_has_it_costs_no_other(
+    tool: object, left_out: str, home: Path
+) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        assert (await called(registry, "told.good")).content == "ok"
+        if not left_out:
+            assert (await called(registry, "told.odd")).content == "ok"
+
+    said = with_servers([answering([GOOD, tool])], doing)
+    assert len(said) == bool(left_out)
+    assert left_out in "".join(said)
+
+
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "result", "content"),
+    [
+        (NUMBER, OK, "ok"),
+        (NUMBER, {**OK, "structuredContent": {"n": "many"}}, '{"n": "many"}'),
+        ({"type": "object", "$ref": "#/nowhere"}, {**OK, "structuredContent": {}}, "{}"),
+    ],
+    ids=["none", "other", "no schema"],
+)
+def test_a_call_that_was_done_is_no_failure_whatever_its_result_looks_like(
+    schema: object, result: object, content: str, home: Path
+) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        done = await called(registry, "told.good")
+        assert (done.status, done.content) == (Status.SUCCESS, content)
+
+    assert with_servers([answering([{**GOOD, "outputSchema": schema}], result)], doing) == []
+
+
 SCHEMAS = [
     ({"type": "object", "properties": {"a": {"type": "string"}}}, True),
     ({}, True),

@@ -30,6 +30,8 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,47}")
 VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 INPUT = re.compile(r"\$\{(?:input|workspaceFolder|userHome)[^}]*\}")
 SWITCHED_OFF = "it is switched off in its file"
+FITS_NOTHING: Mapping[str, Any] = {"type": "object", "not": {}}
+"""The schema of a tool whose own is none: no arguments fit it."""
 CONNECT_TIMEOUT = 60.0
 """Seconds a server may take to be ready: some are fetched first."""
 

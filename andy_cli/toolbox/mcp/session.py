@@ -21,6 +21,7 @@ from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.mcp import results
 from andy_cli.toolbox.mcp.login import sign_requests
 from andy_cli.toolbox.mcp.long_lines import CODEC
+from andy_cli.toolbox.mcp.mended_answers import mend_transport
 from andy_cli.toolbox.mcp.servers import McpServer, ServerTool, log_of
 from andy_cli.toolbox.terminal.processes import MARK
 from andy_cli.toolbox.tool import PROGRESS
@@ -101,7 +102,7 @@ async def open_session(
             await handle_message(message)
 
         client = Client(
-            transport,
+            mend_transport(transport),
             read_timeout_seconds=max(TIMEOUT, server.timeout),
             message_handler=message_handler,
         )

@@ -18,7 +18,7 @@ from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.messages import Arguments, Effect, Schema
 from andy_cli.toolbox.mcp.connection import McpConnection
 from andy_cli.toolbox.mcp.phrases import describe_step, plain_title
-from andy_cli.toolbox.mcp.servers import ServerTool
+from andy_cli.toolbox.mcp.servers import FITS_NOTHING, ServerTool
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, Tool
 
 NAME = re.compile(r"[A-Za-z0-9_.:/-]+")
@@ -121,6 +121,8 @@ def source(server: str) -> str:
 def usable(schema: object) -> bool:
     """Tell whether it is a schema of an object that is no monster."""
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
+        return False
+    if schema == FITS_NOTHING:
         return False
     try:
         return len(json.dumps(schema)) <= MAX_SCHEMA_CHARACTERS
