@@ -626,6 +626,11 @@ def test_of_a_result_nothing_is_lost_beside_its_data() -> None:
         '{"rows": 3}\n(image, image/png, 6 bytes, not shown)'
     )
     assert result_content([text], {}, failed=True) == "The disk is full."
+    repeated = {"content": [{"type": "image", "data": image.data}], "pages": 1}
+    assert result_content([image], repeated) == (
+        '{"content": [{"type": "image", "data": "(image, image/png, 6 bytes, not shown)"}], '
+        '"pages": 1}\n(image, image/png, 6 bytes, not shown)'
+    )
     assert result_content([], {"code": 7}, failed=True) == {"code": 7}
 
 

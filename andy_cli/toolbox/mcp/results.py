@@ -4,7 +4,7 @@ Pictures and sounds are named and not passed on; links are named and not followe
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from andy_cli.guard.terminal_sanitizer import spell_out
 
@@ -22,7 +22,26 @@ def result_content(content: Iterable[object], data: object, failed: bool = False
         return shorten_result(texts)
     if isinstance(data, dict) and data.keys() == {"result"}:
         data = data["result"]  # how servers wrap what is no object
-    return _add_others(data, [part(block) for block in blocks if not _is_text(block)])
+    shown = _replace_bytes(data, dict(filter(None, map(_find_bytes, blocks))))
+    return _add_others(shown, [part(block) for block in blocks if not _is_text(block)])
+
+
+def _find_bytes(block: object) -> tuple[str, str] | None:
+    """Find the bytes that a block holds, in base64, with the words that stand for them."""
+    holder = getattr(block, "resource", block)
+    encoded_bytes = getattr(holder, "data", None) or getattr(holder, "blob", None)
+    return (encoded_bytes, part(block)) if isinstance(encoded_bytes, str) else None
+
+
+def _replace_bytes(data: object, words: Mapping[str, str]) -> object:
+    """Write words in place of bytes: some servers repeat their pictures in the data."""
+    if isinstance(data, str):
+        return words.get(data, data)
+    if isinstance(data, list):
+        return [_replace_bytes(value, words) for value in data]
+    if isinstance(data, dict):
+        return {key: _replace_bytes(value, words) for key, value in data.items()}
+    return data
 
 
 def _add_others(data: object, others: list[str]) -> object:
