@@ -222,6 +222,26 @@ def test_B25_a_stretch_of_time_is_said_as_people_do() -> None:
 
 
 @pytest.mark.parametrize(
+    ("start", "end", "hours", "said"),
+    [
+        ("2026-03-02 15:00 Asia/Tokyo", "16:00", 1, "15:00 Asia/Tokyo to 16:00"),
+        ("2026-03-02 15:00 Asia/Tokyo", "2026-03-02T16:00", 1, "15:00 Asia/Tokyo to 16:00"),
+        ("2026-03-02T15:00Z", "2026-03-02T16:00", 1, "15:00 +0000 to 16:00"),
+        ("2026-03-02T15:00+01:00", "2026-03-02T16:00Z", 2, "Mon 2 Mar 2026, 16:00 +0000"),
+        ("2026-03-28T15:00", "2026-03-29T15:00", 23, "Sun 29 Mar 2026, 15:00 +0200"),
+    ],
+)
+def test_B25_an_end_without_a_zone_is_in_that_of_its_start_and_another_one_is_said(
+    berlin: None, start: str, end: str, hours: int, said: str
+) -> None:
+    span = times.parse_span(start, end)
+    assert span.start.at is not None
+    assert span.end.at is not None
+    assert span.end.at.astimezone(UTC) - span.start.at.astimezone(UTC) == timedelta(hours=hours)
+    assert span.show_span().endswith(said)
+
+
+@pytest.mark.parametrize(
     ("html", "text"),
     [
         ("<p>a</p><p>b", "a\n\nb"),

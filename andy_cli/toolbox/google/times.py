@@ -3,7 +3,7 @@
     2026-03-01   2026-03-01T15:00   2026-03-01 15:00 Europe/Berlin   2026-03-01T14:00Z
     tomorrow 15:00   16:30 (of a day that is known)
 
-What names no zone is meant here, in the zone of this machine.
+What names no zone is meant in the zone of this machine, and an end in that of its start.
 """
 
 import re
@@ -42,20 +42,32 @@ class Moment(NamedTuple):
         return f"{self.day:%a} {self.day.day} {self.day:%b %Y}, {shown_time} {shown_zone}"
 
 
-def _place_in_zone(day_or_time: date | datetime, zone_name: str) -> Moment:
+def _place_in_zone(
+    day_or_time: date | datetime, zone_name: str, start: Moment | None = None
+) -> Moment:
+    """Place a time in its own zone, else in that of the start, else in that of this machine."""
     if not isinstance(day_or_time, datetime):
         return Moment(day_or_time, None)
     zoned_time = day_or_time
-    if zone_name and not day_or_time.tzinfo:
-        zoned_time = day_or_time.replace(tzinfo=_find_zone(zone_name))
-    elif not day_or_time.tzinfo:
-        zoned_time = day_or_time.astimezone()
+    if not day_or_time.tzinfo:
+        zone_name = zone_name or (start.zone if start else "")
+        zone = _find_zone(zone_name) if zone_name else _foreign_offset(start)
+        zoned_time = day_or_time.replace(tzinfo=zone) if zone else day_or_time.astimezone()
     return Moment(zoned_time.date(), zoned_time, zone_name)
 
 
-def parse_moment(written: str, bound_name: str, day: date | None = None) -> Moment:
-    """Parse a moment; a time alone is one of that day. Raises ToolError that says how to write
-    it; `bound_name` is what it was to be: `start`."""
+def _foreign_offset(start: Moment | None) -> tzinfo | None:
+    """Return the offset with which a start was written, if this machine has another one then."""
+    if start is None or start.at is None:
+        return None
+    is_local = start.at.utcoffset() == start.at.astimezone().utcoffset()
+    return None if is_local else start.at.tzinfo
+
+
+def parse_moment(written: str, bound_name: str, start: Moment | None = None) -> Moment:
+    """Parse a moment; one without a day or a zone has those of the start. Raises ToolError that
+    says how to write it; `bound_name` is what it was to be: `start`."""
+    day = start.day if start else None
     text = written.strip()
     zone_name = ""
     if zoned := ZONED.fullmatch(text):
@@ -67,7 +79,7 @@ def parse_moment(written: str, bound_name: str, day: date | None = None) -> Mome
             day_or_time = _parse_clock(words[2], day) if words[2] else day
         else:
             day_or_time = _parse_time(text, day)
-        return _place_in_zone(day_or_time, zone_name)
+        return _place_in_zone(day_or_time, zone_name, start)
     except (ValueError, OverflowError, OSError) as error:
         raise ToolError(
             f"{show_id(written)} is no day or time for the {bound_name}.", HOW
@@ -114,16 +126,24 @@ class TimeSpan(NamedTuple):
             last = self.end._replace(day=self.end.day - timedelta(1))
             days = "" if last.day == self.start.day else f" to {last.show_moment()}"
             return f"{self.start.show_moment()}{days}, all day"
-        if self.start.day == self.end.day and self.end.at is not None:
+        if self.end.at is not None and self._is_within_a_day(self.end.at):
             return f"{self.start.show_moment()} to {self.end.at:%H:%M}"
         return f"{self.start.show_moment()} to {self.end.show_moment()}"
+
+    def _is_within_a_day(self, end_time: datetime) -> bool:
+        """Tell whether day and zone of the start are those of the end."""
+        is_same_zone = self.start.zone == self.end.zone != ""
+        start_offset = self.start.at.utcoffset() if self.start.at else None
+        return self.start.day == self.end.day and (
+            is_same_zone or start_offset == end_time.utcoffset()
+        )
 
 
 def parse_span(start: str, end: str) -> TimeSpan:
     """From when to when an event lasts. Of whole days the end is the day after the last, as the
     API has it; the same day twice is that day. Raises ToolError."""
     span_start = parse_moment(start, "start")
-    span_end = parse_moment(end, "end", span_start.day)
+    span_end = parse_moment(end, "end", span_start)
     if (span_start.at is None) != (span_end.at is None):
         raise ToolError(
             "One of start and end is a day, the other a time.", f"Write both alike. {HOW}"
