@@ -242,6 +242,23 @@ def test_B25_an_end_without_a_zone_is_in_that_of_its_start_and_another_one_is_sa
 
 
 @pytest.mark.parametrize(
+    ("start", "end", "said"),
+    [
+        ("2026-03-02T09:00:00-05:00", "2026-03-02T10:00:00-05:00", "15:00 +0100 to 16:00"),
+        ("2026-03-02T20:00:00-05:00", "2026-03-02T21:00:00-05:00", "Tue 3 Mar 2026, 02:00 +0100"),
+        ("2026-03-02T15:00:00Z", "2026-03-02T15:00:00Z", "16:00 +0100 to 16:00"),
+        ("2026-03-02", "2026-03-03", "Mon 2 Mar 2026, all day"),
+        ("2026-03-02", "2026-03-04", "Mon 2 Mar 2026 to Tue 3 Mar 2026, all day"),
+    ],
+)
+def test_B25_an_event_is_told_with_its_last_day_and_in_the_users_zone(
+    berlin: None, start: str, end: str, said: str
+) -> None:
+    assert said in times.show_here(start, end)
+    assert times.show_here("soon", end) == times.show_here(start, "") == ""
+
+
+@pytest.mark.parametrize(
     ("html", "text"),
     [
         ("<p>a</p><p>b", "a\n\nb"),

@@ -21,7 +21,7 @@ from andy_cli.toolbox.google.http.service import (
     quote_part,
 )
 from andy_cli.toolbox.google.ids import Event, calendar_id, event_id, show_id
-from andy_cli.toolbox.google.times import TimeSpan, parse_bound, parse_span
+from andy_cli.toolbox.google.times import TimeSpan, parse_bound, parse_span, show_here
 from andy_cli.toolbox.tool import Outcome, ToolError
 
 MAX_EVENTS = 250
@@ -98,6 +98,7 @@ def _describe_event(event: Record) -> dict[str, object]:
         "summary": as_text(event.get("summary")),
         "start": _when(event.get("start")),
         "end": _when(event.get("end")),
+        "when": show_here(_when(event.get("start")), _when(event.get("end"))),
         "location": as_text(event.get("location")),
         "description": as_text(event.get("description"))[:MAX_DESCRIPTION],
         "guests": guests,

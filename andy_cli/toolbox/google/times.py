@@ -172,3 +172,20 @@ def parse_bound(written: str, bound_name: str, is_end: bool = False) -> str:
         return midnight.astimezone().isoformat()
     except (OverflowError, OSError, ValueError) as error:
         raise ToolError(f"{show_id(written)} is too far away for the {bound_name}.", HOW) from error
+
+
+def show_here(start: str, end: str) -> str:
+    """Say from when to when an event of the API lasts, in the zone of this machine; nothing of what
+    is no time."""
+    try:
+        moments = [parse_moment(written, "event") for written in (start, end)]
+        return TimeSpan(*map(_move_here, moments)).show_span()
+    except (ToolError, OverflowError, OSError, ValueError):
+        return ""
+
+
+def _move_here(moment: Moment) -> Moment:
+    if moment.at is None:
+        return moment
+    local_time = moment.at.astimezone()
+    return Moment(local_time.date(), local_time)
