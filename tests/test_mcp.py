@@ -482,7 +482,7 @@ def test_a_tool_with_an_odd_name_is_left_out_and_that_is_said(
 def test_the_doctor_warns_of_tools_that_are_left_out(home: Path) -> None:
     finding = asyncio.run(check_server(ours("odd", ODD="say hello")))
     assert finding.grade == "warn"
-    assert "8 tools" in finding.message
+    assert "7 tools" in finding.message
     assert "left out: 'say hello' (its name" in finding.message
 
 
@@ -496,20 +496,19 @@ def test_a_tool_of_any_name_that_the_protocol_knows_is_offered(name: str, home: 
 
 def test_an_answer_that_is_none_is_said_in_a_sentence(home: Path) -> None:
     async def doing(hub: Hub, registry: Registry) -> None:
-        result = await called(registry, "odd.answer_oddly")
+        result = await called(registry, "told.good")
         assert result.status is Status.FAILED
-        assert result.content.startswith("odd: it answered what the protocol has not: ")
+        assert result.content.startswith("told: it answered what the protocol has not: ")
         assert result.content.endswith("). The call may have been done.")
         assert "pydantic" not in result.content
-        again = await called(registry, "odd.search_memory", query={"text": "oddly"})
-        assert "answered oddly" in again.content
+        assert registry.get("told.good") is not None
 
-    with_servers([ours("odd")], doing)
+    with_servers([answering([GOOD], {"content": [{"type": "hologram"}]})], doing)
 
 
 ANSWERS_AS_TOLD = """
 import json, sys
-tools, result = map(json.loads, sys.argv[1:])
+tools, result, kind = map(json.loads, sys.argv[1:])
 results = {
     "initialize": {
         "protocolVersion": "2025-06-18",
@@ -519,10 +518,24 @@ results = {
     "tools/list": {"tools": tools},
     "tools/call": result,
 }
+unknown = {"ends": sys.exit, "is silent": lambda: None}
+if kind == "begins otherwise":
+    del results["initialize"]
+    results["server/discover"] = {
+        "resultType": "complete",
+        "supportedVersions": ["2026-07-28"],
+        "capabilities": {"tools": {}},
+        "ttlMs": 0,
+        "cacheScope": "private",
+    }
+    for each in results.values():
+        each.update(resultType="complete", ttlMs=0, cacheScope="private")
 for line in sys.stdin:
     request = json.loads(line)
     method = request.get("method")
-    if "id" in request:
+    if "id" in request and method not in results and kind in unknown:
+        unknown[kind]()
+    elif "id" in request:
         error = {"error": {"code": -32601, "message": "Method not found"}}
         told = {"result": results[method]} if method in results else error
         print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **told}), flush=True)
@@ -531,10 +544,10 @@ GOOD = {"name": "good", "description": "", "inputSchema": {"type": "object"}}
 OK = {"content": [{"type": "text", "text": "ok"}]}
 
 
-def answering(tools: Sequence[object], result: object = OK) -> McpServer:
+def answering(tools: Sequence[object], result: object = OK, kind: str = "") -> McpServer:
     """A server that lists these tools as they are written here, and answers each call so."""
-    words = ("-c", ANSWERS_AS_TOLD, json.dumps(tools), json.dumps(result))
-    return McpServer("told", sys.executable, words)
+    words = ("-c", ANSWERS_AS_TOLD, *map(json.dumps, (tools, result, kind)))
+    return McpServer("told", sys.executable, words, timeout=20)
 
 
 TOLD_TOOLS: list[tuple[object, str]] = [
@@ -564,6 +577,16 @@ def test_a_tool_that_is_not_as_the_protocol_has_it_costs_no_other(
     said = with_servers([answering([GOOD, tool])], doing)
     assert len(said) == bool(left_out)
     assert left_out in "".join(said)
+
+
+@pytest.mark.parametrize("kind", ["ends", "is silent", "begins otherwise"])
+def test_a_program_is_used_however_it_takes_a_request_that_it_does_not_know(
+    kind: str, home: Path
+) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        assert (await called(registry, "told.good")).content == "ok"
+
+    assert with_servers([answering([GOOD], kind=kind)], doing) == []
 
 
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}

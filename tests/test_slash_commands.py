@@ -326,7 +326,7 @@ def test_mcp_servers_are_told_with_why_they_fail_and_what_to_type_next(home: Pat
         enter(terminal, "/mcp memry", "There is no server 'memry'.")
         enter(terminal, "/mcp restart memry", "There is no server 'memry'.")
         add_servers(home, memory=script, broken=script)
-        enter(terminal, "/mcp restart broken", "broken  ready, 8 tools")
+        enter(terminal, "/mcp restart broken", "broken  ready, 7 tools")
         enter(terminal, "/tools", "broken.search_memory")
         add_servers(home, memory=script, broken={"command": "no-such-program"})
         enter(terminal, "/mcp restart broken", "broken  failed: there is no program")

@@ -168,10 +168,16 @@ def import_session() -> Opened:
     return open_session
 
 
-def reason(error: BaseException) -> str:
-    """The first thing that went wrong, in words."""
+def first_cause(error: BaseException) -> BaseException:
+    """The first thing that went wrong, out of a group too."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def reason(error: BaseException) -> str:
+    """The first thing that went wrong, in words."""
+    error = first_cause(error)
     if isinstance(error, FileNotFoundError):
         return f"there is no program {error.filename!r}"
     words = explain_unreadable(error) or one_line(str(error))[:300] or type(error).__name__

@@ -11,14 +11,16 @@ from pathlib import Path
 import httpx2
 from mcp import Client
 from mcp.client._transport import Transport
+from mcp.client.client import ConnectMode
 from mcp.client.session import IncomingMessage
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp.types import REQUEST_TIMEOUT, Tool
+from mcp.types import METHOD_NOT_FOUND, REQUEST_TIMEOUT, UNSUPPORTED_PROTOCOL_VERSION, Tool
 
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.mcp import results
+from andy_cli.toolbox.mcp.connection import first_cause
 from andy_cli.toolbox.mcp.login import sign_requests
 from andy_cli.toolbox.mcp.long_lines import CODEC
 from andy_cli.toolbox.mcp.mended_answers import mend_transport
@@ -29,6 +31,8 @@ from andy_cli.toolbox.tool import PROGRESS
 MAX_PAGES = 50
 """Of a list of tools; a server whose list never ends is listened to no longer."""
 MAX_TOOLS = 1000
+NO_HANDSHAKE = (METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION)
+"""The answers to `initialize` of a server that speaks without it."""
 TIMEOUT = 120.0
 """Seconds without a sign of life after which a call is given up, unless its entry says more."""
 
@@ -92,28 +96,41 @@ async def open_session(
     `process_mark` is in a program's environment.
     """
     statuses: list[int] = []
-    async with contextlib.AsyncExitStack() as stack:
+
+    async def message_handler(message: IncomingMessage) -> None:
+        await handle_message(message)
+
+    async def enter_client(mode: ConnectMode) -> Client:
         if server.command:
             transport = start_server(server, process_mark, stack)
         else:
             transport = await reach_server(server, statuses, stack)
-
-        async def message_handler(message: IncomingMessage) -> None:
-            await handle_message(message)
-
         client = Client(
             mend_transport(transport),
+            mode=mode,
             read_timeout_seconds=max(TIMEOUT, server.timeout),
             message_handler=message_handler,
         )
+        return await stack.enter_async_context(client)
+
+    async with contextlib.AsyncExitStack() as stack:
         try:
-            await stack.enter_async_context(client)
+            # Many a program knows no other first request than `initialize`: it ends, or is silent.
+            client = await enter_client("legacy" if server.command else "auto")
         except Exception as error:
             # What the SDK says of a refusal does not tell that it was one.
             if 401 in statuses:
                 raise ToolError(f"it wants a login: `andy mcp login {server.name}`") from error
-            raise
+            if not server.command or not has_no_handshake(error):
+                raise
+            client = await enter_client("auto")
         yield Session(client, server)
+
+
+def has_no_handshake(error: Exception) -> bool:
+    """Tell whether a server answered that it does not know `initialize`."""
+    cause = first_cause(error)
+    return isinstance(cause, MCPError) and cause.error.code in NO_HANDSHAKE
 
 
 def open_log(file: Path) -> int:
