@@ -1,5 +1,6 @@
 """What the tools of Google are made of, where it needs neither Google nor a login."""
 
+import base64
 import json
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -288,16 +289,44 @@ def test_no_html_is_too_broken_to_be_read(pieces: list[str]) -> None:
     assert len(html_to_text(page, message_text.MAIL_STYLE)[1]) <= len(page)
 
 
+def text_part(kind: str, text: str, name: str = "") -> dict[str, object]:
+    data = base64.urlsafe_b64encode(text.encode()).decode()
+    return {"mimeType": f"text/{kind}", "filename": name, "body": {"data": data}}
+
+
+HTML, PLAIN = text_part("html", "<p>All of it"), text_part("plain", "In short")
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts", "texts"),
+    [
+        ("alternative", [PLAIN, HTML], ["In short"]),
+        ("alternative", [text_part("plain", " \r\n"), HTML], ["All of it"]),
+        ("alternative", [PLAIN, {"mimeType": "multipart/mixed", "parts": [HTML]}], ["In short"]),
+        ("mixed", [PLAIN, text_part("plain", "log", "a.log"), PLAIN], ["In short", "In short"]),
+        ("mixed", [HTML, text_part("plain", "the list")], ["All of it", "the list"]),
+        ("related", [{"mimeType": "multipart/alternative", "parts": [HTML]}], ["All of it"]),
+    ],
+)
+def test_B23_of_a_mail_every_text_is_read_and_of_alternatives_one(
+    kind: str, parts: list[object], texts: list[str]
+) -> None:
+    bodies = message_text.list_bodies(
+        {"payload": {"mimeType": f"multipart/{kind}", "parts": parts}}
+    )
+    assert [message_text.read_body(body, body.data).strip() for body in bodies] == texts
+
+
 def test_a_message_is_read_whatever_is_missing_in_it() -> None:
     odd: list[Any] = [{}, {"payload": 5}, {"payload": {"headers": {}, "parts": "x", "body": []}}]
     for message in odd:
         assert message_text.message_headers(message) == {}
-        assert message_text.body_of(message) is None
+        assert message_text.list_bodies(message) == []
         assert message_text.list_attachments(message) == []
     deep: dict[str, Any] = {}
     for _ in range(500):
         deep = {"parts": [deep]}
-    assert message_text.body_of({"payload": deep}) is None
+    assert message_text.list_bodies({"payload": deep}) == []
 
 
 def test_a_document_is_read_whatever_is_missing_in_it() -> None:

@@ -161,14 +161,15 @@ async def read_mail(message_id: str, offset: int) -> Outcome:
 
 
 async def _fetch_body(gmail: Service, id: str, message: Record) -> str:
-    body = message_text.body_of(message)
-    if body is None:
-        return ""
-    data = body.data
-    if not data and body.attachment:
-        path = f"{_mail_path(id)}/attachments/{quote_part(body.attachment)}"
-        data = as_text((await gmail.read(path, _missing_mail(id))).get("data"))
-    return message_text.read_body(body, data)
+    """Fetch what a mail says, of all its parts that are text."""
+    texts: list[str] = []
+    for body in message_text.list_bodies(message):
+        data = body.data
+        if not data:
+            path = f"{_mail_path(id)}/attachments/{quote_part(body.attachment)}"
+            data = as_text((await gmail.read(path, _missing_mail(id))).get("data"))
+        texts.append(message_text.read_body(body, data))
+    return "\n\n".join(texts)
 
 
 async def send_mail(mail_draft: MailDraft) -> Outcome:

@@ -6,6 +6,7 @@ base64url, already without transfer encoding.
 
 import base64
 import binascii
+import itertools
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -56,26 +57,48 @@ def _decode_header(value: str) -> str:
         return value
 
 
-def body_of(message: Record) -> MailBody | None:
-    """The part to read: the first plain text, else the first HTML."""
-    html_body = None
-    for message_part in _list_parts(as_record(message.get("payload"))):
-        kind = as_text(message_part.get("mimeType")).lower()
-        if as_text(message_part.get("filename")) or kind not in ("text/plain", "text/html"):
-            continue
-        body = as_record(message_part.get("body"))
-        content_type = message_headers({"payload": message_part}).get("content-type", "")
-        charset = CHARSET.search(content_type)
-        found_body = MailBody(
-            as_text(body.get("data")),
-            as_text(body.get("attachmentId")),
-            kind,
-            charset[1] if charset else "utf-8",
-        )
-        if kind == "text/plain":
-            return found_body
-        html_body = html_body or found_body
-    return html_body
+def list_bodies(message: Record) -> list[MailBody]:
+    """List the parts to read, in order; of alternatives the first plain text that says something,
+    else the last one that does."""
+    return _list_bodies(as_record(message.get("payload")))
+
+
+def _list_bodies(message_part: Record, depth: int = 0) -> list[MailBody]:
+    kind = as_text(message_part.get("mimeType")).lower()
+    if as_text(message_part.get("filename")) or depth > MAX_DEPTH:
+        return []
+    if kind in ("text/plain", "text/html"):
+        return [*filter(_says_something, [_read_part(message_part, kind)])]
+    parts = as_records(message_part.get("parts"))[:PARTS]
+    bodies = [_list_bodies(inner_part, depth + 1) for inner_part in parts]
+    if kind == "multipart/alternative":
+        return _choose_alternative([*filter(None, bodies)])
+    return [*itertools.chain(*bodies)]
+
+
+def _choose_alternative(alternatives: list[list[MailBody]]) -> list[MailBody]:
+    for bodies in alternatives:
+        if all(body.kind == "text/plain" for body in bodies):
+            return bodies
+    return alternatives[-1] if alternatives else []
+
+
+def _read_part(message_part: Record, kind: str) -> MailBody:
+    body = as_record(message_part.get("body"))
+    content_type = message_headers({"payload": message_part}).get("content-type", "")
+    charset = CHARSET.search(content_type)
+    return MailBody(
+        as_text(body.get("data")),
+        as_text(body.get("attachmentId")),
+        kind,
+        charset[1] if charset else "utf-8",
+    )
+
+
+def _says_something(body: MailBody) -> bool:
+    return bool(body.data or body.attachment) and (
+        not body.data or bool(read_body(body, body.data).strip())
+    )
 
 
 def read_body(body: MailBody, data: str) -> str:
