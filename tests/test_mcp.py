@@ -533,6 +533,9 @@ if kind == "begins otherwise":
 for line in sys.stdin:
     request = json.loads(line)
     method = request.get("method")
+    if method == "tools/list" and kind == "tells oddly":
+        odd = {"method": "notifications/message", "params": {"level": "loud", "data": "hello"}}
+        print(json.dumps({"jsonrpc": "2.0", **odd}), flush=True)
     if "id" in request and method not in results and kind in unknown:
         unknown[kind]()
     elif "id" in request:
@@ -587,6 +590,15 @@ def test_a_program_is_used_however_it_takes_a_request_that_it_does_not_know(
         assert (await called(registry, "told.good")).content == "ok"
 
     assert with_servers([answering([GOOD], kind=kind)], doing) == []
+
+
+def test_a_message_that_is_none_brings_no_traceback_into_the_terminal(home: Path) -> None:
+    server = answering([GOOD], kind="tells oddly")
+    entry = {"command": server.command, "args": [*server.args]}
+    keep("told", entry, home / ".config" / "andy" / "mcp.json")
+    tried = andy("mcp", "test", "told", home=home)
+    assert "told.good" in tried.out
+    assert tried.err == ""
 
 
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}

@@ -48,9 +48,11 @@ def file_of(server: McpServer) -> Path:
     return data_folder() / "mcp" / f"{server.name}-{address_hash}.json"
 
 
-# The SDK reports with tracebacks what is told in words here.
-logging.getLogger("mcp").addHandler(logging.NullHandler())
-logging.getLogger("mcp").propagate = False
+# The SDK reports with tracebacks what is told in words here, or harms nothing. Its session calls
+# its logger `client`.
+for logger_name in ("mcp", "client"):
+    logging.getLogger(logger_name).addHandler(logging.NullHandler())
+    logging.getLogger(logger_name).propagate = False
 
 
 class Tokens:
