@@ -580,6 +580,15 @@ def test_a_deed_of_an_earlier_turn_counts_for_who_asks_about_it() -> None:
     assert texts("I have saved plan.md.", other)
 
 
+def test_who_asks_about_one_file_is_not_answered_by_a_deed_to_another() -> None:
+    made = file_action("trash", Effect.WRITE, "old/b.txt")._replace(earlier=True)
+    asked = Evidence((), "did you delete a as well?", (), (made,))
+    assert texts("Yes, I deleted old/a.txt as well.", asked)
+    assert texts("Yes, I deleted old/b.txt.", asked) == []
+    listed = asked._replace(history=("a.txt, b.txt",))
+    assert texts("Yes, I deleted old/a.txt as well.", listed) == []
+
+
 EARLIER_EDIT = ActionRecord(
     "edit_file",
     Effect.WRITE,

@@ -5,7 +5,7 @@ people speak of them is data: `text/verbs`.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -490,7 +490,7 @@ def is_target_known(
     """Tell whether the files that the report names are known from a call or a result: of one that
     the user alone named it is not known that anything was done to it. A command may do it to any
     file, and so may a pattern; what stands after `if` or `before` is not said to be done."""
-    if any(record.effect is Effect.RUN or "*" in record.arguments for record in doers):
+    if any(map(is_of_many, doers)):
         return True
     clause, _ = locate_clause(sentence, sentence.start + report.match.start("done"))
     supposed = language.unreal.search(clause)
@@ -536,7 +536,31 @@ def is_done_before(action: str, sentence: str, index: EvidenceIndex) -> bool:
     if not index.is_asked:
         return is_about_earlier(sentence, earlier_actions, index)
     # What was tried says what was done; a wish of then is no proof of it.
-    return bool(earlier_actions) or (not tried and index.tells_of(action, history=True))
+    if tried:
+        return bool(earlier_actions) and not names_strange_file(sentence, index)
+    return index.tells_of(action, history=True)
+
+
+def names_strange_file(sentence: str, index: EvidenceIndex) -> bool:
+    """Tell whether a sentence names a file that stands in no call, no result and nothing said
+    before: earlier calls were about others."""
+    actions = index.evidence.actions or ()
+    if any(map(is_of_many, actions)):
+        return False
+    texts = [*index.evidence.history, *(record.text for record in actions)]
+    return not knows_files(sentence, texts, index)
+
+
+def knows_files(text: str, texts: Iterable[str], index: EvidenceIndex) -> bool:
+    """Tell whether each file that a text names stands in a result or in one of these texts."""
+    known = "\n".join([index.given, *map(fold_text, texts)])
+    names = map(list_file_readings, FILE.findall(fold_text(text)))
+    return all(any(reading in known for reading in readings) for readings in names)
+
+
+def is_of_many(record: ActionRecord) -> bool:
+    """Tell whether a call may have done it to files that it does not name."""
+    return record.effect is Effect.RUN or "*" in record.arguments
 
 
 def is_about_earlier(
