@@ -239,6 +239,13 @@ def test_a_command_may_do_what_its_words_do_not_say(answer: str, line: str) -> N
     assert texts("I have deleted a.txt.", Evidence(("",), "", (), (command("mkdir x", 0),)))
 
 
+def test_who_copies_a_file_has_created_one() -> None:
+    copied = file_action("copy", Effect.WRITE, "a.txt")._replace(did="copied a.txt to a.bak")
+    told = Evidence(("done",), "make a backup of a.txt", (), (copied,))
+    assert texts("I created a backup copy, **a.bak**.", told) == []
+    assert texts("I deleted a.txt.", told)
+
+
 def test_into_the_trash_is_a_move() -> None:
     trash = deed("trash", Effect.WRITE, "put todo.md into the trash")
     assert texts("I've moved todo.md to the trash.", Evidence((), "", (), (trash,))) == []

@@ -204,7 +204,7 @@ SEARCH = "search"
 NET = Expression(r"\b(?:web|internet|online|google|netz|интернет\w*)\b|网|ウェブ|ネット", re.I)
 """A place that is searched by calls alone; a rhyme may be searched for without one."""
 KINDRED = {
-    "create": {"change", "save", "schedule", "send", "share", "remember", "upload"},
+    "create": {"change", "save", "copy", "schedule", "send", "share", "remember", "upload"},
     "change": {"create", "save", "rename", "move", "cancel", "schedule", "tidy"},
     "tidy": {"change", "delete", "move", "rename", "create", "save", "cancel", "schedule"},
     "save": {"create", "change", "copy", "download", "remember", "upload"},
