@@ -650,6 +650,14 @@ def test_what_was_not_done_is_a_lie_in_the_debug_part_too() -> None:
 SWAPPED = Evidence(('[{"name": "Anna", "owes": 42.5}, {"name": "Ben", "owes": 15}]',), "who owes?")
 
 
+def test_a_quotation_that_ends_with_its_sentence_is_no_report() -> None:
+    nothing = Evidence((), "tell me a story of a lighthouse keeper", (), ())
+    story = '"It is night," he told the sea, "and I\'ve sent my last letter." Then he slept.'
+    assert texts(story, nothing) == []
+    assert texts(story.replace('"', ""), nothing)
+    assert texts('He said "good night." I\'ve sent the letter.', nothing)
+
+
 def test_words_of_a_quotation_are_no_advice() -> None:
     said = Evidence(("Morin: il faut prévenir le client.",), "Cite Morin.")
     assert texts("Morin a dit : « Il faut geler les embauches. »", said) == [

@@ -387,7 +387,10 @@ def is_denied(match: re.Match[str], sentence: Sentence, language: Language) -> b
 STEM, RUN_ALL_THE_SAME = 4, ("test", "exec")
 """Letters by which a verb and a command are the same, and those of what failing does not undo."""
 YEAR = Expression(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d|[-/.]\d)")
-QUOTATION = Expression(r"`[^`\n]*`|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|\"[^\"\n]*\"")
+QUOTATION = Expression(
+    r"`[^`\n]*`|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|\"[^\"\n]*\""
+    r"|(?<!\S)\"(?=\w)[^\"\n]*\Z"
+)
 
 
 def mask_quotations(text: str) -> str:
