@@ -48,7 +48,9 @@ LOCAL_LOOKS = (Effect.READ, Effect.PROTOCOL)
 FILE_FIRST = re.compile(
     rf"\W*(?P<name>{FILE.pattern})[`*_\"”»’']*(?P<rest>(?!\s*[:：–—=|(-]).+)", re.S
 )
-ROW_NAME = re.compile(rf"\W*(?:\d{{1,3}}[.)]\s)?\W*{FILE.pattern}\W*?(?:[|:：–—→]|\s->?\s)\W*")
+ROW_NAME = re.compile(
+    rf"\W*(?:\d{{1,3}}[.)]\s)?\W*{FILE.pattern}\W*?(?:[|:：–—→]|\s->?\s|[`*]\s)\W*"
+)
 """The file that a row or an item is about, and what stands between it and the rest."""
 LONG_STATE = 3
 """Words: fewer say of a file what has become of it, and no more (`a.txt: deleted`)."""
@@ -496,12 +498,23 @@ def is_target_known(
     if any(map(is_of_many, doers)):
         return True
     clause, _ = locate_clause(sentence, sentence.start + report.match.start("done"))
-    supposed = language.unreal.search(clause)
-    told = clause[: supposed.start()] if supposed else clause
-    texts = [fold_text(record.text) for record in index.evidence.actions or () if record.ok]
-    known = "\n".join([index.given, *texts])
-    names = map(list_file_readings, FILE.findall(fold_text(told)))
-    return all(any(reading in known for reading in readings) for readings in names)
+    told = clause + find_files_behind(sentence, clause)
+    supposed = language.unreal.search(told)
+    told = told[: supposed.start()] if supposed else told
+    texts = [record.text for record in index.evidence.actions or () if record.ok]
+    return knows_files(told, texts, index)
+
+
+def find_files_behind(sentence: Sentence, clause: str) -> str:
+    """Find the row of files with which a sentence ends behind the colon after its clause, with no
+    longer word beside them: `I created both: a.txt and b.txt`."""
+    rest = sentence.text.partition(clause)[2].lstrip()
+    words = split_words(FILE.sub(" ", fold_text(rest)))
+    return rest if rest[:1] in (":", "：") and max(map(len, words), default=0) < LONG_WORD else ""
+
+
+LONG_WORD = 4
+"""Letters: `and` has fewer."""
 
 
 def is_told(action: str, index: EvidenceIndex) -> bool:
