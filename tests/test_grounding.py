@@ -532,6 +532,18 @@ def test_behind_a_mere_look_a_wish_is_no_state(answer: str, user: str, *, claime
     assert bool(texts(answer, Evidence(("pears\napples",), user, (), (look,)))) is claimed
 
 
+def test_what_was_done_to_one_file_brings_about_no_state_of_another() -> None:
+    wish = "Set the timeout in config.json to 60."
+    written = file_action("write_file", Effect.WRITE, "new.json")
+    told = Evidence(("made new.json",), wish, (), (written,))
+    assert texts("The timeout in config.json is now 60 seconds.", told)
+    right = file_action("write_file", Effect.WRITE, "config.json")
+    assert (
+        texts("The timeout in config.json is now 60 seconds.", told._replace(actions=(right,)))
+        == []
+    )
+
+
 def test_any_call_may_have_been_the_search_that_an_answer_tells_of() -> None:
     look = deed("read_file", Effect.READ, "read a.txt")._replace(earlier=True)
     told = Evidence((), "and who is Bea?", (), (look,))

@@ -155,9 +155,9 @@ def tells_wish_as_fact(text: str, languages: Sequence[Language], index: Evidence
     `The list is sorted now`. What else it says is in no result: else it tells what was found.
     """
     actions = index.evidence.actions
-    if not actions or any(
-        not action.earlier and action.effect not in LOCAL_LOOKS for action in actions
-    ):
+    files = FILE.findall(text)
+    is_untouched = bool(files) and all(is_unread(name, index) for name in files)
+    if not actions or (is_action_tried(index) and not is_untouched):
         return False
     rest = told = fold_text(text)
     for language in languages:
