@@ -731,6 +731,19 @@ def test_a_name_that_nobody_knows_is_found_in_a_row_of_known_ones() -> None:
     assert texts("Fem kommer: Anna Berg, Olle Lind, Sara Ek. Tack.", guests) == []
 
 
+def test_the_path_that_a_move_makes_is_known() -> None:
+    paths = {"paths": ["old/a.txt", "photos/*.jpg"], "destination": "archive/2026/"}
+    moved = deed("move", Effect.WRITE, "move 2 files")._replace(arguments=json.dumps(paths))
+    told = Evidence(
+        ("old/a.txt\nold/b.txt\nphotos/1.jpg", "moved 2 files"), "archive them", (), (moved,)
+    )
+    assert texts("They are here now:\n\n- `archive/2026/a.txt`\n- `archive/2026/1.jpg`", told) == []
+    assert texts("It is in `archive/2026/b.txt`.", told) == ["archive/2026/b.txt"]
+    assert texts("It is in `archive/2025/a.txt`.", told) == ["archive/2025/a.txt"]
+    failed = told._replace(actions=(moved._replace(status=FAILED),))
+    assert texts("See `archive/2026/a.txt`.", failed) == ["archive/2026/a.txt"]
+
+
 def test_a_part_of_an_imported_module_that_the_file_does_not_use_is_no_invention() -> None:
     read = "import csv\n\ndef load(f):\n    return csv.reader(f)\n"
     assert texts("The rows come by `csv.DictReader`.", Evidence((read,))) == []

@@ -7,6 +7,7 @@ figures, and by nothing else, a sentence is also tied to the line of a result th
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
 
 from andy_cli.agent.grounding.evidence import (
     Claim,
@@ -33,6 +34,7 @@ from andy_cli.agent.grounding.text.segmentation import (
 )
 from andy_cli.agent.grounding.text.vocabulary import EXTENSIONS, LIBRARIES
 from andy_cli.compiler.expression import Expression
+from andy_cli.messages import Effect
 
 EXTENSION = "|".join(sorted(EXTENSIONS, key=len, reverse=True))
 STOP = r"\s<>\"'`|*\0\u3000-\u303f\uff00-\uffef“”„«»"
@@ -284,7 +286,7 @@ def split_path(path: str) -> list[str]:
 def holds_path(text: str, index: EvidenceIndex) -> bool:
     path = fold_text(remove_escapes(text)).replace("\\", "/").rstrip("/ .")
     path_names = split_path(path)
-    if not path_names or NO_PATH.fullmatch(path) or index.contains(path):
+    if not path_names or NO_PATH.fullmatch(path) or is_whole_path_known(path, index):
         return True
     known_text = index.text.replace("\\", "/")
     if len(path_names) > 1 and "." in path_names[-1] and f"/{path_names[-1]}" in known_text:
@@ -295,6 +297,25 @@ def holds_path(text: str, index: EvidenceIndex) -> bool:
     if path.startswith(("/home/", "/users/")):
         path_names = path_names[2:] or path_names
     return all(map(index.contains_name, path_names))
+
+
+def is_whole_path_known(path: str, index: EvidenceIndex) -> bool:
+    """Tell whether a path stands somewhere as a whole, or a call that changed files made it, as it
+    had the folder and the file (`archive/a.txt`)."""
+    *folder, name = split_path(path)
+    return index.contains(path) or any(
+        action.ok and action.effect is Effect.WRITE and has_both(folder, name, action.arguments)
+        for action in index.evidence.actions or ()
+    )
+
+
+def has_both(folder: list[str], name: str, arguments: str) -> bool:
+    """Tell whether the folder is one of the arguments, and the file or a pattern of it another."""
+    paths = list(filter(None, map(split_path, QUOTED.compiled.findall(fold_text(arguments)))))
+    return folder in paths and any(fnmatchcase(name, path[-1]) for path in paths)
+
+
+QUOTED = Expression(r'"([^"\n]*)"')
 
 
 def holds_url(text: str, index: EvidenceIndex) -> bool:
