@@ -744,6 +744,15 @@ def test_the_path_that_a_move_makes_is_known() -> None:
     assert texts("See `archive/2026/a.txt`.", failed) == ["archive/2026/a.txt"]
 
 
+def test_the_last_row_of_a_table_is_a_total_only_without_another_word() -> None:
+    team = "Ann Berg - sales - 17\nOlle Lind - support - 20\nSara Ek - sales - 31\n"
+    table = "| Name | Role | Ext. |\n|---|---|---|\n| Ann Berg | sales | 17 |\n"
+    table += "| Olle Lind | support | 20 |\n| Sara Ek | sales | 31 |\n"
+    known = Evidence((team,), "list them")
+    assert texts(f"{table}| Priya Raman | design | 38 |", known) == ["Priya Raman"]
+    assert texts(f"{table}| Altogether | | 68 |", known) == []
+
+
 def test_a_part_of_an_imported_module_that_the_file_does_not_use_is_no_invention() -> None:
     read = "import csv\n\ndef load(f):\n    return csv.reader(f)\n"
     assert texts("The rows come by `csv.DictReader`.", Evidence((read,))) == []

@@ -117,7 +117,7 @@ class NameChecker:
         for group in find_lists(self._prose):
             yield from self._find_unknown_items(group)
         for column in find_table_columns(self._prose):
-            yield from self._find_unknown_items(column[:-1])  # the last row may be a total
+            yield from self._find_unknown_items(drop_total(column, self._prose))
         for sentence in self._spoken:
             for names in find_series(sentence):
                 # The first word of a sentence has a capital whatever it is.
@@ -246,6 +246,19 @@ def is_telling(text: str) -> bool:
     """Tell whether a quotation may be a name: it is no single small word."""
     plain = text.strip()
     return bool(plain) and not SMALL_WORD.fullmatch(plain)
+
+
+def drop_total(column: Sequence[ListEntry], text: str) -> Sequence[ListEntry]:
+    """Leave out the cell of a last row that may be a total: such a row has a name and figures, and
+    no other word."""
+    start = text.rfind("\n", 0, column[-1].start) + 1
+    cells = text[start:].partition("\n")[0].split("|")
+    worded = [cell for cell in cells if any(map(str.isalpha, cell)) and not has_digits(cell)]
+    return column if len(worded) > 1 and has_digits("".join(cells)) else column[:-1]
+
+
+def has_digits(text: str) -> bool:
+    return any(map(str.isdigit, text))
 
 
 def may_be_item(entry: ListEntry) -> bool:
