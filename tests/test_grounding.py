@@ -473,6 +473,28 @@ def test_where_nothing_was_tried_nothing_is_done(answer: str, user: str, *, clai
     assert bool(texts(answer, Evidence((), user, (), ()))) is claimed
 
 
+LETTER = """Here is a draft:
+
+---
+**To:** tom@example.org
+**Subject:** The loan
+
+Hi Tom,
+
+I have moved the decision to next week.
+
+Best regards
+---
+
+It has not been sent."""
+
+
+def test_the_speaker_of_a_letter_between_rules_and_below_its_headers_is_its_writer() -> None:
+    read = Evidence(("Tom: tom@example.org",), "draft a mail to Tom on the loan", (), ())
+    assert texts(LETTER, read) == []
+    assert texts(LETTER.replace("Hi Tom,\n\n", ""), read)
+
+
 RETOLD = [
     ("Translate to German: I have deleted the file.", "Ich habe die Datei gelöscht.", False),
     ("Traduis en anglais :\nJ'ai supprimé a.txt.\nMerci", "I have deleted a.txt. Thanks!", False),

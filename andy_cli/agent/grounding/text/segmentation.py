@@ -129,13 +129,17 @@ def blank_spans(text: str, spans: list[tuple[int, int]]) -> str:
 PARAGRAPH = Expression(r"\S(?:[^\n]|\n(?!\s*\n))*(?<!\s)")
 SALUTATION = Expression(r"[^\W\d_][^\n.!?:]{0,40},|[^\W\d_][^\n.!?:]{0,20},[^\n.!?:,]{1,30}:")
 SIGNATURE = Expression(r"(?:[^\W\d_][^\n.!?:]{0,40}(?:\n|$)){1,3}")
+RULE_LINE = Expression(r"^[ \t]*[-_*]{3,}[ \t]*$", re.M)
+HEADERS = Expression(r"(?:[*_]{0,2}[^\W\d_]{1,12}:[^\n]+(?:\n|$)){2,}")
+"""The lines of a letter above its salutation: to whom it goes, and about what."""
 
 
 def find_letter(text: str) -> tuple[int, int]:
     """Find where a letter stands in a text: from the paragraph that is its salutation to the one
     that is its signature (`Hi Tom,`, `Un saludo`), with others between them; else nowhere. One
-    paragraph may stand before it and one after."""
-    paragraphs = [*PARAGRAPH.finditer(text)]
+    paragraph may stand before it and one after; rules and its headers are none."""
+    text = RULE_LINE.sub(lambda rule: " " * len(rule[0]), text)
+    paragraphs = [part for part in PARAGRAPH.finditer(text) if not HEADERS.fullmatch(part[0])]
     starts = [part.start() for part in paragraphs[:2] if SALUTATION.fullmatch(part[0])]
     ends = [part.end() for part in paragraphs[-2:] if SIGNATURE.fullmatch(part[0])]
     if not starts or not ends or text.count("\n\n", starts[0], ends[-1]) < 2:
