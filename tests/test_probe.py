@@ -169,6 +169,7 @@ def probed(
 pytestmark = pytest.mark.usefixtures("home")
 
 
+@pytest.mark.slow
 def test_the_only_notation_that_works_is_found_and_kept(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -392,6 +393,7 @@ def test_a_server_that_fails_over_one_notation_is_used_with_another(
     assert found.learned.native is None
 
 
+@pytest.mark.slow
 def test_people_get_a_table_and_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     with ModelServer(model("hermes")) as server:
         options = Options(model=MODEL, base_url=server.url, set=(*QUICK, "dialect=action"))
@@ -406,6 +408,7 @@ def test_people_get_a_table_and_a_sentence(capsys: pytest.CaptureFixture[str]) -
     assert "--set says action, which comes first" in out
 
 
+@pytest.mark.slow
 def test_a_model_that_looks_where_it_should_not_is_chosen_for_from_then_on(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

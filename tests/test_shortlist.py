@@ -142,6 +142,7 @@ def test_a_small_window_gets_the_likely_ones_and_the_names_of_others() -> None:
     assert any(isinstance(event, events.ToolAnswered) for event in seen)
 
 
+@pytest.mark.slow
 def test_a_tool_that_was_looked_up_is_offered_whole_from_then_on() -> None:
     script: list[Any] = [
         call(DESCRIBE, what="weigh_parcel"),
