@@ -19,6 +19,7 @@ def test_a_long_word_behind_a_name_is_looked_through_once(letters: str) -> None:
     assert len(redact_text(f"key: {word}")) <= len(word) + 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("letters", ["x", "0a", "-", ".", "([", "\u6587", "deleted"])
 def test_a_long_word_of_an_answer_is_looked_through_once(letters: str) -> None:
     word = letters * (100_000 // len(letters))

@@ -102,6 +102,7 @@ def test_what_reads_outside_is_asked_whatever_stands_before_it(text: str) -> Non
         assert judge(text + "; cat /etc/passwd").verdict == "ask"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     quick_every(
@@ -266,6 +267,7 @@ def test_a_place_that_no_file_system_can_name_is_judged_by_its_spelling(project:
         assert judge_in_workspace(f"rm -rf {written}", project, "sh").verdict == "ask", written
 
 
+@pytest.mark.slow
 def test_many_places_are_looked_up_in_good_time(project: Path) -> None:
     names = " ".join(f"f{number}" for number in range(2000))
     for program in ("xargs rm", "sudo cp", "tee"):
@@ -280,6 +282,7 @@ def test_a_cd_in_a_shell_of_its_own_counts_there_alone() -> None:
     assert judge("(cd sub); cat x").verdict == "allow"
 
 
+@pytest.mark.slow
 def test_a_line_that_names_too_many_deep_places_is_refused_at_once(tmp_path: Path) -> None:
     deep = "cd " + "a/" * 1900
     names = " ".join(f"f{number}" for number in range(700))
