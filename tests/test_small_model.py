@@ -725,6 +725,46 @@ def test_a_table_of_words_has_columns_and_a_day_goes_on_with_its_question(
     assert converse([texts[0], "and what time is it?"], here, weights_file).startswith("Looked up")
 
 
+def test_a_day_is_the_same_in_any_language(here: Path, weights_file: Path) -> None:
+    rows = ("Thursday,Nadia,Priya", "Friday,Olek,Tom", "Saturday,Tom,Olek", "Sunday,nobody,Priya")
+    (here / "rota.csv").write_text("\n".join(("day,kitchen,bins", *rows)))
+    for text in ("quien hace la cocina el viernes?", "wer macht am Freitag die Küche?"):
+        assert asked(text, here, weights_file).startswith("day: Friday, kitchen: Olek, bins: Tom\n")
+
+
+def test_a_second_question_of_one_text_takes_up_the_answer_of_the_first(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "notes.md").write_text("The hose leaks at the tap; Mr. Okafor will fix it in May.\n")
+    (here / "phones.txt").write_text(
+        "Mum 0171 555\nPlumber, Mr. Okafor 0160 700\nOlek 0152 333\nPriya 0152 410\n"
+    )
+    told = asked("who repairs the hose, and whats his number", here, weights_file)
+    assert "\nPlumber, Mr. Okafor 0160 700\n\nRead phones.txt" in told
+
+
+def test_a_row_of_a_table_in_markdown_is_told_with_its_columns(
+    here: Path, weights_file: Path
+) -> None:
+    rows = ("| Dec 2 | dentist | Harbour Street |", "| Dec 4 | choir | St. Luke's hall |")
+    (here / "dates.md").write_text(
+        "\n".join(("# Dates", "", "| date | what | where |", "|---|---|---|", *rows))
+    )
+    told = asked("when is the dentist?", here, weights_file)
+    assert told.startswith("date: Dec 2, what: dentist, where: Harbour Street\n\nRead dates.md")
+
+
+def test_a_song_is_not_played_by_asking_who_wrote_it(here: Path, weights_file: Path) -> None:
+    shutil.copy(ROOT / "tests" / "music" / "02 - Paper Boats.mp3", here)
+    assert "Started" not in asked("who wrote paper boats", here, weights_file)
+    assert "Started" in asked("put on paper boats", here, weights_file)
+
+
+def test_what_is_called_wrong_is_not_agreed_to(here: Path, weights_file: Path) -> None:
+    for text in ("that is wrong", "das ist die falsche nummer", "c'est pas ce que j'ai demandé"):
+        assert asked(text, here, weights_file).startswith("I am sorry. I am a very small model")
+
+
 def test_a_no_before_a_wish_is_none_and_what_is_not_understood_is_not_agreed_to(
     here: Path, weights_file: Path
 ) -> None:

@@ -14,6 +14,7 @@ from andy_cli.models.inside.planning.choosing import is_name, list_said_words, n
 from andy_cli.models.inside.planning.command_kinds import reads_file
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, list_openers
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
+from andy_cli.models.inside.values.calendar_words import list_calendar_names
 from andy_cli.models.inside.values.entries import LISTED_LEAD, find_meant, is_readable
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_named
@@ -62,6 +63,8 @@ ABBREVIATION = 3
 """Letters of an abbreviated word: `Tue`."""
 HEADING = "#"
 TABLE_ENDING, DELIMITERS = ".csv", ",;\t"
+RULE = frozenset("|-: \t\r")
+"""The characters of the line below the columns' names of a table in Markdown."""
 MIN_TABLE_LINES = 2
 """Lines of a table that names its columns."""
 SAME_RATING = 0.02
@@ -357,10 +360,25 @@ def name_columns(name: str, lines: Sequence[str]) -> list[str]:
     `day,price` and `Mon,118` are `day,price` and `day: Mon, price: 118`.
     """
     if not has_columns(name, lines):
-        return list(lines)
+        return name_piped_columns(lines)
     delimiter = find_delimiter(lines[0])
     columns = split_row(lines[0], delimiter)
     return [lines[0], *(join_row(columns, line, delimiter) for line in lines[1:])]
+
+
+def name_piped_columns(lines: Sequence[str]) -> list[str]:
+    """The same of tables in Markdown, without their first two lines; other lines as they are."""
+    named: list[str] = []
+    columns: list[str] = []
+    for line in lines:
+        if {"|", "-"} <= {*line} <= RULE and named and "|" in named[-1]:
+            columns = split_row(named.pop(), "|")
+        elif columns and "|" in line:
+            named.append(join_row(columns, line, "|"))
+        else:
+            columns = []
+            named.append(line)
+    return named
 
 
 def join_row(columns: Sequence[str], line: str, delimiter: str) -> str:
@@ -378,14 +396,22 @@ def split_row(line: str, delimiter: str) -> list[str]:
 
 def rate_words(question: str, stems_of_lines: Sequence[frozenset[str]]) -> list[float]:
     """Rate each line by the rarest words that it shares with a question: 1.0 for one that stands
-    in no other line, 2.0 at most; a word may be abbreviated in the line to its first three letters.
+    in no other line, 2.0 at most.
     """
-    words = [word for word in find_plain_words(question) if len(word) >= LONG_WORD]
-    asked = {word[:STEM_LETTERS] for word in words}
-    asked |= {word[:ABBREVIATION] for word in words if len(word) > LONG_WORD}
+    asked = find_asked_stems(question)
     shared = [stems & asked for stems in stems_of_lines]
     count = Counter(stem for stems in shared for stem in stems)
     return [min(MAX_RARITY, sum_rarity(stems, count)) for stems in shared]
+
+
+def find_asked_stems(question: str) -> set[str]:
+    """Find what lines may share with a question: words, which a line may abbreviate to their first
+    three letters, and the names of a weekday or month in other languages.
+    """
+    said = [word for word in find_plain_words(question) if len(word) >= LONG_WORD]
+    words = [name for word in said for name in (word, *list_calendar_names(word))]
+    abbreviated = {word[:ABBREVIATION] for word in words if len(word) > LONG_WORD}
+    return abbreviated | {word[:STEM_LETTERS] for word in words}
 
 
 def find_stems(text: str) -> frozenset[str]:

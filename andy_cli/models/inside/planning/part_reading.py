@@ -282,7 +282,9 @@ class PartReader:
         if not self._request.has_examples:
             return -1.0 if self._is_turned_round(text, scores.best) else lead
         if not find_things(text):
-            lead += NAMED_HERE * (is_named and scores.kind in small_talk.ANSWERS)
+            # Nobody plays a song by asking who wrote it.
+            is_wish = self._request.choices[scores.best].only_looks or not is_question(text)
+            lead += NAMED_HERE * (is_named and is_wish and scores.kind in small_talk.ANSWERS)
         elif not small_talk.is_refused(scores.kind):
             lead += NAMED  # what is wished for may take a file, or a time, as well
         return lead

@@ -233,9 +233,25 @@ class Planner:
         asked = [() if step.is_guess else step.questions for step in steps]
         questions = [*asked, *[()] * len(told)]
         answered = find_answered(turn.exchanges, constraint.choices)
-        return conclude_all(
-            [self._add_answers(*pair, answered) for pair in zip(told, questions, strict=False)]
-        )
+        return conclude_all(self._add_all_answers(told, questions, answered))
+
+    def _add_all_answers(
+        self,
+        told: Sequence[ToldResult],
+        questions: Sequence[Sequence[str]],
+        answered: Answered | None,
+    ) -> list[ToldResult]:
+        """Add the lines that answer questions best to each text that was read for them; a question
+        may lean on the one before: `who mends the hose, and what is his number?`
+        """
+        found = []
+        for result, asked in zip(told, questions, strict=False):
+            found.append(self._add_answers(result, asked, answered))
+            is_short = result.result.count("\n") < MIN_LINES
+            answers = found[-1].answers or ([result.result] if is_short else [])
+            if asked and result.done and answers:
+                answered = Answered(asked[-1], name_read(result), answers[-1])
+        return found
 
     def _add_answers(
         self, told: ToldResult, questions: Sequence[str], answered: Answered | None
@@ -250,7 +266,7 @@ class Planner:
         lines = [line for line in told.result.split("\n") if line.strip()]
         if len(lines) < MIN_LINES:
             return told
-        name = told.done.removeprefix("read ").partition(",")[0]
+        name = name_read(told)
         answers: dict[str, None] = {}
         for question in questions:
             best = find_best_lines(self._encoder, list_readings(question, answered), name, lines)
@@ -305,6 +321,11 @@ def find_asked_entry(question: str, result: str) -> ListedEntry | None:
     superlative = find_superlative(question)
     found = find_called(question, names) or (superlative and superlative.find_extreme(entries))
     return entries[names.index(found)] if found else None
+
+
+def name_read(told: ToldResult) -> str:
+    """Name the file that was read."""
+    return told.done.removeprefix("read ").partition(",")[0]
 
 
 def list_offered(missing: Parameter, choice: Choice, names: Sequence[str]) -> str:

@@ -77,6 +77,12 @@ def read_named_date(text: str) -> tuple[int, int, int]:
     return numbers[0], month, numbers[1]
 
 
+def list_calendar_names(word: str) -> list[str]:
+    """List all names of the month or weekday that a word names: of `viernes` Friday's."""
+    meaning = MEANINGS.get(word)
+    return [name for name, meant in MEANINGS.items() if meant == meaning] if meaning else []
+
+
 def is_same_in_calendar(one: str, other: str) -> bool:
     """Tell whether two words name the same month, or the same weekday: `janvier` is January."""
     return one in MEANINGS and MEANINGS[one] == MEANINGS.get(other)

@@ -28,7 +28,7 @@ QUESTIONS = frozenset({"knowledge", "own"})
 """Kinds that are answered with what cannot be known, unless a file is about that."""
 MIN_NEARNESS = 0.83
 """Nearness to the nearest kind of talk below which it is none of them."""
-COURTESIES = frozenset({"greeting", "thanks", "goodbye", "okay"})
+COURTESIES = frozenset({"greeting", "thanks", "goodbye", "okay", "complaint"})
 MIN_COURTESY = 0.895
 """The same of courtesies, to which `what about him` is near for being short: of 197 that were meant
 four are farther."""
@@ -45,6 +45,7 @@ ANSWERS: Mapping[str, str] = {
     "thanks": "You're welcome.",
     "goodbye": "Goodbye!",
     "okay": "All right.",
+    "complaint": "I am sorry. I am a very small model and may be wrong: say it in other words.",
     AGAIN: UNCLEAR,
     "mood": "I see. Tell me if there is something that I can do.",
     "reason": UNCLEAR,
