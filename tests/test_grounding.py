@@ -830,6 +830,13 @@ def test_a_figure_that_comes_about_from_others_is_supported() -> None:
     assert texts("All units of the chair come to 1,274.50.", evidence, figures=True) != []
 
 
+def test_a_short_word_behind_a_figure_is_no_unit() -> None:
+    sold = Evidence(("shop;sold\nUlm;12\nBonn;30\nKiel;27",), "what was sold?")
+    for words in ("in all", "of them in summer"):
+        assert texts(f"The shops sold 351 {words}.", sold, figures=True) == ["351"], words
+    assert texts("The shops sold 351 kg.", sold, figures=True) == []
+
+
 def test_the_day_on_which_something_is_due_is_supported() -> None:
     for net in ("Due: 30 days", "Zahlbar in 30 Tagen"):
         invoice = Evidence((f"Invoice 7\nDate: 2026-03-14\n{net}",), "when is it due?")
