@@ -846,6 +846,21 @@ def test_the_day_on_which_something_is_due_is_supported() -> None:
     assert list_asked("It is due on 13 April 2026.", two) == ["13 April 2026"]
 
 
+def test_what_the_rows_of_a_table_come_to_is_supported() -> None:
+    quarters = "branch;Q1;Q2;Q3\nPort;41200;39850;44100\nHill;18900;20150;19400\nMill;512;498;703"
+    known = Evidence((quarters,), "how did the branches do?")
+    true = "Port made 125,150 in all, 41,717 a quarter; all branches together made 185,313."
+    assert not texts(true, known, figures=True)
+    assert texts("Port made 125,950 in all.", known, figures=True) == ["125,950"]
+
+
+def test_what_two_columns_make_is_added_up_for_each_name() -> None:
+    orders = "who;qty;price\nAda;2;640.00\nBo;40;3.20\nAda;1;215.50\nBo;7;44.00"
+    known = Evidence((orders,), "who bought for how much?")
+    assert not texts("Ada bought for 1,495.50, Bo for 436.00.", known, figures=True)
+    assert texts("Ada bought for 1,485.50.", known, figures=True) == ["1,485.50"]
+
+
 def test_what_a_percentage_makes_of_a_figure_is_supported() -> None:
     invoice = Evidence(("Invoice 7\nNet: 1250.00 EUR",), "what is it with VAT?")
     for answer in (
