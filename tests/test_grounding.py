@@ -854,6 +854,16 @@ def test_what_the_rows_of_a_table_come_to_is_supported() -> None:
     assert texts("Port made 125,950 in all.", known, figures=True) == ["125,950"]
 
 
+def test_what_the_speaker_says_that_he_did_is_not_told_of_others() -> None:
+    """`Ho eseguito` has `eseguito` in it, as what somebody ran; the file speaks of tests."""
+    look = ActionRecord("read_file", Effect.READ, "read a.py", arguments='{"path": "a.py"}')
+    looked = Evidence(("def test_mean(): run()",), "lint di src", (), (look,))
+    said = "Ho eseguito il linter e il codice è pulito."
+    assert texts(said, looked) == [said.rstrip(".")]
+    ran = ActionRecord("terminal_execute", Effect.RUN, "run ruff", arguments='{"command": "ruff"}')
+    assert not texts(said, looked._replace(actions=(look, ran)))
+
+
 def test_what_two_columns_make_is_added_up_for_each_name() -> None:
     orders = "who;qty;price\nAda;2;640.00\nBo;40;3.20\nAda;1;215.50\nBo;7;44.00"
     known = Evidence((orders,), "who bought for how much?")

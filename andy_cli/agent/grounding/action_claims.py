@@ -315,7 +315,8 @@ def find_false_report(
     those that were done. `shows_file`: a text of the answer is a file of the user's, changed."""
     takes_weak = shows_file or counts_weak(sentence, language, index)
     is_tried = is_action_tried(index)
-    for _, reports in sorted(group_reports(sentence, language, takes_weak, is_tried).items()):
+    for _, readings in sorted(group_reports(sentence, language, takes_weak, is_tried).items()):
+        reports = prefer_own(readings)
         if any(is_done(report, sentence, language, index) for report in reports):
             continue
         changes_text = OWN_TEXT.issuperset(report.action for report in reports)
@@ -327,6 +328,12 @@ def find_false_report(
         end = sentence.start + len(sentence.text.rstrip(" .!…*_|"))
         return Claim(answer[start:end], start, end, "deed")
     return None
+
+
+def prefer_own(reports: Sequence[Report]) -> Sequence[Report]:
+    """Drop the readings that do not say whose doing it was, where one says that it was the
+    speaker's: `Ho eseguito` has `eseguito` in it, which a result may tell of somebody else."""
+    return [report for report in reports if report.own] or reports
 
 
 def group_reports(
