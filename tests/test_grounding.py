@@ -802,6 +802,20 @@ def test_a_figure_told_of_another_row_is_found_for_who_asks() -> None:
     assert texts("Anna owes 15 and Ben 42.50.", SWAPPED) == []
 
 
+def test_how_long_it_took_belongs_to_its_row() -> None:
+    race = Evidence(("name;time\nEva;00:42:50\nIda;00:41:12\nTom;00:40:31",), "who was how fast?")
+    true, false = ("1. Ida: 41:12\n2. Eva: 42:50", "1. Eva: 41:12\n2. Ida: 42:50")
+    assert not texts(true, race, figures=True)
+    assert texts(false, race, figures=True) == ["41:12", "42:50"]
+
+
+def test_the_cells_of_a_row_without_blanks_are_figures_of_that_row() -> None:
+    stock = "article,stock,least\nbolt M6,1200,500\nnut M6,340,500\nwasher,90,200"
+    known = Evidence((stock,), "what is missing?")
+    assert not texts("- **nut M6**: 340 there, at least 500", known, figures=True)
+    assert texts("- **nut M6**: 340 there, at least 200", known, figures=True) == ["200"]
+
+
 def test_one_step_over_one_column_is_support_and_nothing_more() -> None:
     sold = Evidence(("shop;sold\nUlm;12\nBonn;30\nKiel;27",), "what was sold?")
     for answer in ("All shops sold 69.", "A shop sold 23 on average.", "3 shops sold something."):
