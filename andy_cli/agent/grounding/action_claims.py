@@ -219,6 +219,8 @@ KINDRED = {
     "download": {"save", "create", "copy"}, "queue": {"play"}, "play": {"queue"},
 }  # fmt: skip
 """Actions whose calls have names that tell of each other."""
+MERE_CALLS = ("run", "download")
+"""Actions that change nothing."""
 OWN_TEXT = frozenset(["create", "change", "tidy", "save", "delete", "move", "copy", "rename"])
 """Actions that may as well be done to the words of the answer."""
 
@@ -618,7 +620,8 @@ def split_telling_words(text: str) -> set[str]:
 def has_done(action: str, record: ActionRecord, verb: str) -> bool:
     """Tell whether a call that succeeded may have done such a thing, which the `verb` says. A line
     that failed was run, but what its command is called was not done: `I committed it`."""
-    if record.changed_nothing or not fits_action(action, record):
+    is_empty = record.changed_nothing and action not in MERE_CALLS
+    if is_empty or not fits_action(action, record):
         return False
     if not record.exit_code:
         return True
