@@ -860,6 +860,41 @@ def test_the_day_on_which_something_is_due_is_supported() -> None:
     assert list_asked("It is due on 13 April 2026.", two) == ["13 April 2026"]
 
 
+def told_after(tool: str, effect: Effect, arguments: str, said: str) -> list[str]:
+    """The claims of an answer after one call that succeeded."""
+    call = ActionRecord(tool, effect, "send a POST request", arguments=arguments)
+    return texts(said, Evidence(('{"id": "d88"}',), "please do it", (), (call,)))
+
+
+def test_a_draft_is_not_sent() -> None:
+    for effect in (Effect.RUN, Effect.ACT):
+        made = ("mail.create_draft", effect, '{"to": "petra"}')
+        assert told_after(*made, "I've sent the mail to Petra.")
+        for true in ("I've created the draft.", "I've drafted the mail.", "I saved the mail."):
+            assert not told_after(*made, true)
+    assert not told_after("mail.send_draft", Effect.ACT, "{}", "I've sent the mail to Petra.")
+
+
+def test_a_request_may_have_been_for_anything() -> None:
+    for did in ("opened the ticket", "cancelled the order", "booked the table"):
+        assert not told_after("api_call", Effect.ACT, '{"method": "POST"}', f"I {did}.")
+        assert told_after("mail.send_mail", Effect.ACT, "{}", f"I {did}.")
+
+
+def test_the_names_of_values_do_not_hide_what_a_tool_of_a_server_does() -> None:
+    arguments = '{"title": "Visite", "start": "17:00"}'
+    for said in ("I've created the event.", "J'ai créé « Visite » et c'est dans le calendrier."):
+        assert not told_after("desk.create_event", Effect.RUN, arguments, said)
+    assert told_after("desk.create_event", Effect.RUN, arguments, "I've deleted the folder.")
+
+
+def test_what_only_reads_did_nothing_but_run() -> None:
+    call = ActionRecord("db.query", Effect.RUN, "query (db)", arguments="{}", changed_nothing=True)
+    queried = Evidence(('[{"city": "Ulm"}]',), "please do it", (), (call,))
+    assert texts("I've cancelled the order.", queried)
+    assert not texts("I ran the query.", queried)
+
+
 def test_what_the_rows_of_a_table_come_to_is_supported() -> None:
     quarters = "branch;Q1;Q2;Q3\nPort;41200;39850;44100\nHill;18900;20150;19400\nMill;512;498;703"
     known = Evidence((quarters,), "how did the branches do?")

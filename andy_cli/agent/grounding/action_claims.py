@@ -206,10 +206,11 @@ SEARCH = "search"
 NET = Expression(r"\b(?:web|internet|online|google|netz|интернет\w*)\b|网|ウェブ|ネット", re.I)
 """A place that is searched by calls alone; a rhyme may be searched for without one."""
 KINDRED = {
-    "create": {"change", "save", "copy", "schedule", "send", "share", "remember", "upload"},
-    "change": {"create", "save", "rename", "move", "cancel", "schedule", "tidy"},
+    "create": {"change", "save", "copy", "schedule", "send", "share", "remember", "upload"}
+    | {"draft"},
+    "change": {"create", "save", "rename", "move", "cancel", "schedule", "tidy", "draft"},
     "tidy": {"change", "delete", "move", "rename", "create", "save", "cancel", "schedule"},
-    "save": {"create", "change", "copy", "download", "remember", "upload"},
+    "save": {"create", "change", "copy", "download", "remember", "upload", "draft"},
     "rename": {"change", "move"}, "move": {"rename", "change", "copy", "schedule", "delete"},
     "copy": {"save", "create", "upload", "download"},
     "delete": {"cancel", "change", "move", "tidy"},
@@ -635,19 +636,31 @@ def fits_action(action: str, record: ActionRecord) -> bool:
     """Tell whether a call is of the kind that does such a thing."""
     if record.effect not in EFFECTS[action]:
         return False
-    if record.effect is not Effect.RUN:
-        # Its name is more exact than what it says to people: `put old.log into the trash`.
-        named_actions = find_named_actions(record.tool) or find_named_actions(record.text)
-        if named_actions and record.effect is Effect.WRITE:
-            named_actions |= find_counted_actions(record.did)
-    elif action == "run":
+    if record.effect is Effect.RUN and action == "run":
         return True
-    else:
-        # That it is run says the tool; what else is run may do anything.
-        named_actions = find_named_actions(NAME.sub(" ", record.arguments)) - {"run"}
+    named_actions = list_told_actions(record)
     # That something is tidy says nothing of what else was done.
     named_actions -= {"tidy"}
     return not named_actions or not named_actions.isdisjoint(list_kindred(action))
+
+
+def list_told_actions(record: ActionRecord) -> set[str]:
+    """List the actions that a call tells of; none where it may have been any."""
+    named_actions = find_named_actions(record.tool)
+    if "draft" in named_actions:
+        return named_actions - {"create"}  # else it would be sent
+    if record.effect is Effect.RUN:
+        # That it is run says the tool; what else is run may do anything. Of a server's tool the
+        # name tells too, beside the names of its values: `start` is when an event begins.
+        told = find_named_actions(NAME.sub(" ", record.arguments)) - {"run"}
+        return told | named_actions if told else told
+    if record.effect is Effect.ACT:
+        return named_actions  # a request may ask for anything
+    # Its name is more exact than what it says to people: `put old.log into the trash`.
+    named_actions = named_actions or find_named_actions(record.text)
+    if named_actions and record.effect is Effect.WRITE:
+        named_actions |= find_counted_actions(record.did)
+    return named_actions
 
 
 COUNTS = re.compile(r"\(\d[^()]*\)$")
