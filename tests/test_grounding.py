@@ -895,6 +895,17 @@ def test_what_only_reads_did_nothing_but_run() -> None:
     assert not texts("I ran the query.", queried)
 
 
+def test_the_i_of_a_quotation_of_several_sentences_is_not_the_model() -> None:
+    stories = (
+        "O velho escreveu no diário: «Enviei a carta e vendi o barco. Não volto mais.»",
+        "Der Alte schrieb ins Buch: „Ich habe den Brief verschickt. Ich komme nicht wieder.“",
+        "Le vieux a écrit dans le cahier : « J'ai envoyé la lettre. Je ne reviens pas. »",
+    )
+    for story in stories:
+        assert not texts(story, Evidence((), "tell me a story", (), ())), story
+    assert texts("»Fertig«: Ich habe den Brief verschickt.", Evidence((), "los", (), ()))
+
+
 def test_what_the_rows_of_a_table_come_to_is_supported() -> None:
     quarters = "branch;Q1;Q2;Q3\nPort;41200;39850;44100\nHill;18900;20150;19400\nMill;512;498;703"
     known = Evidence((quarters,), "how did the branches do?")
