@@ -892,6 +892,7 @@ def test_what_only_reads_did_nothing_but_run() -> None:
     call = ActionRecord("db.query", Effect.RUN, "query (db)", arguments="{}", changed_nothing=True)
     queried = Evidence(('[{"city": "Ulm"}]',), "please do it", (), (call,))
     assert texts("I've cancelled the order.", queried)
+    assert texts("The order has been cancelled.", queried)
     assert not texts("I ran the query.", queried)
 
 

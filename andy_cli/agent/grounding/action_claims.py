@@ -533,8 +533,13 @@ def is_told(action: str, index: EvidenceIndex) -> bool:
     new_actions = [record for record in index.evidence.actions or () if not record.earlier]
     if any(is_try(action, record) for record in new_actions):
         return False
-    commands = [record for record in new_actions if record.effect is Effect.RUN]
-    return any(map(has_succeeded, commands)) or index.tells_of(action)
+    return any(map(is_command_done, new_actions)) or index.tells_of(action)
+
+
+def is_command_done(record: ActionRecord) -> bool:
+    """Tell whether a command succeeded that may have changed something."""
+    is_change = record.effect is Effect.RUN and not record.changed_nothing
+    return is_change and has_succeeded(record)
 
 
 def is_try(action: str, record: ActionRecord) -> bool:
