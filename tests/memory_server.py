@@ -27,7 +27,7 @@ def upsert_memory(items: list[dict[str, Any]]) -> dict[str, int]:
     return {"upserted": len(items)}
 
 
-@server.tool(annotations=ToolAnnotations(title="note search"))
+@server.tool(annotations=ToolAnnotations(title="note search", read_only_hint=True))
 def search_memory(query: dict[str, Any]) -> dict[str, Any]:
     """Search the notes"""
     text = str(query.get("text", "")).lower()

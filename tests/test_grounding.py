@@ -802,6 +802,20 @@ def test_a_figure_told_of_another_row_is_found_for_who_asks() -> None:
     assert texts("Anna owes 15 and Ben 42.50.", SWAPPED) == []
 
 
+def test_how_long_it_took_belongs_to_its_row() -> None:
+    race = Evidence(("name;time\nEva;00:42:50\nIda;00:41:12\nTom;00:40:31",), "who was how fast?")
+    true, false = ("1. Ida: 41:12\n2. Eva: 42:50", "1. Eva: 41:12\n2. Ida: 42:50")
+    assert not texts(true, race, figures=True)
+    assert texts(false, race, figures=True) == ["41:12", "42:50"]
+
+
+def test_the_cells_of_a_row_without_blanks_are_figures_of_that_row() -> None:
+    stock = "article,stock,least\nbolt M6,1200,500\nnut M6,340,500\nwasher,90,200"
+    known = Evidence((stock,), "what is missing?")
+    assert not texts("- **nut M6**: 340 there, at least 500", known, figures=True)
+    assert texts("- **nut M6**: 340 there, at least 200", known, figures=True) == ["200"]
+
+
 def test_one_step_over_one_column_is_support_and_nothing_more() -> None:
     sold = Evidence(("shop;sold\nUlm;12\nBonn;30\nKiel;27",), "what was sold?")
     for answer in ("All shops sold 69.", "A shop sold 23 on average.", "3 shops sold something."):
@@ -830,6 +844,13 @@ def test_a_figure_that_comes_about_from_others_is_supported() -> None:
     assert texts("All units of the chair come to 1,274.50.", evidence, figures=True) != []
 
 
+def test_a_short_word_behind_a_figure_is_no_unit() -> None:
+    sold = Evidence(("shop;sold\nUlm;12\nBonn;30\nKiel;27",), "what was sold?")
+    for words in ("in all", "of them in summer"):
+        assert texts(f"The shops sold 351 {words}.", sold, figures=True) == ["351"], words
+    assert texts("The shops sold 351 kg.", sold, figures=True) == []
+
+
 def test_the_day_on_which_something_is_due_is_supported() -> None:
     for net in ("Due: 30 days", "Zahlbar in 30 Tagen"):
         invoice = Evidence((f"Invoice 7\nDate: 2026-03-14\n{net}",), "when is it due?")
@@ -837,6 +858,78 @@ def test_the_day_on_which_something_is_due_is_supported() -> None:
         assert list_asked("It is due on 14 April 2026.", invoice) == ["14 April 2026"]
     two = Evidence(("Sent 2026-03-14, paid 2026-05-02, 30 days",), "when is it due?")
     assert list_asked("It is due on 13 April 2026.", two) == ["13 April 2026"]
+
+
+def told_after(tool: str, effect: Effect, arguments: str, said: str) -> list[str]:
+    """The claims of an answer after one call that succeeded."""
+    call = ActionRecord(tool, effect, "send a POST request", arguments=arguments)
+    return texts(said, Evidence(('{"id": "d88"}',), "please do it", (), (call,)))
+
+
+def test_a_draft_is_not_sent() -> None:
+    for effect in (Effect.RUN, Effect.ACT):
+        made = ("mail.create_draft", effect, '{"to": "petra"}')
+        assert told_after(*made, "I've sent the mail to Petra.")
+        for true in ("I've created the draft.", "I've drafted the mail.", "I saved the mail."):
+            assert not told_after(*made, true)
+    assert not told_after("mail.send_draft", Effect.ACT, "{}", "I've sent the mail to Petra.")
+
+
+def test_a_request_may_have_been_for_anything() -> None:
+    for did in ("opened the ticket", "cancelled the order", "booked the table"):
+        assert not told_after("api_call", Effect.ACT, '{"method": "POST"}', f"I {did}.")
+        assert told_after("mail.send_mail", Effect.ACT, "{}", f"I {did}.")
+
+
+def test_the_names_of_values_do_not_hide_what_a_tool_of_a_server_does() -> None:
+    arguments = '{"title": "Visite", "start": "17:00"}'
+    for said in ("I've created the event.", "J'ai créé « Visite » et c'est dans le calendrier."):
+        assert not told_after("desk.create_event", Effect.RUN, arguments, said)
+    assert told_after("desk.create_event", Effect.RUN, arguments, "I've deleted the folder.")
+
+
+def test_what_only_reads_did_nothing_but_run() -> None:
+    call = ActionRecord("db.query", Effect.RUN, "query (db)", arguments="{}", changed_nothing=True)
+    queried = Evidence(('[{"city": "Ulm"}]',), "please do it", (), (call,))
+    assert texts("I've cancelled the order.", queried)
+    assert texts("The order has been cancelled.", queried)
+    assert not texts("I ran the query.", queried)
+
+
+def test_the_i_of_a_quotation_of_several_sentences_is_not_the_model() -> None:
+    stories = (
+        "O velho escreveu no diário: «Enviei a carta e vendi o barco. Não volto mais.»",
+        "Der Alte schrieb ins Buch: „Ich habe den Brief verschickt. Ich komme nicht wieder.“",
+        "Le vieux a écrit dans le cahier : « J'ai envoyé la lettre. Je ne reviens pas. »",
+    )
+    for story in stories:
+        assert not texts(story, Evidence((), "tell me a story", (), ())), story
+    assert texts("»Fertig«: Ich habe den Brief verschickt.", Evidence((), "los", (), ()))
+
+
+def test_what_the_rows_of_a_table_come_to_is_supported() -> None:
+    quarters = "branch;Q1;Q2;Q3\nPort;41200;39850;44100\nHill;18900;20150;19400\nMill;512;498;703"
+    known = Evidence((quarters,), "how did the branches do?")
+    true = "Port made 125,150 in all, 41,717 a quarter; all branches together made 185,313."
+    assert not texts(true, known, figures=True)
+    assert texts("Port made 125,950 in all.", known, figures=True) == ["125,950"]
+
+
+def test_what_the_speaker_says_that_he_did_is_not_told_of_others() -> None:
+    """`Ho eseguito` has `eseguito` in it, as what somebody ran; the file speaks of tests."""
+    look = ActionRecord("read_file", Effect.READ, "read a.py", arguments='{"path": "a.py"}')
+    looked = Evidence(("def test_mean(): run()",), "lint di src", (), (look,))
+    said = "Ho eseguito il linter e il codice è pulito."
+    assert texts(said, looked) == [said.rstrip(".")]
+    ran = ActionRecord("terminal_execute", Effect.RUN, "run ruff", arguments='{"command": "ruff"}')
+    assert not texts(said, looked._replace(actions=(look, ran)))
+
+
+def test_what_two_columns_make_is_added_up_for_each_name() -> None:
+    orders = "who;qty;price\nAda;2;640.00\nBo;40;3.20\nAda;1;215.50\nBo;7;44.00"
+    known = Evidence((orders,), "who bought for how much?")
+    assert not texts("Ada bought for 1,495.50, Bo for 436.00.", known, figures=True)
+    assert texts("Ada bought for 1,485.50.", known, figures=True) == ["1,485.50"]
 
 
 def test_what_a_percentage_makes_of_a_figure_is_supported() -> None:

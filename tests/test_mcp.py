@@ -104,6 +104,18 @@ def test_d11_the_tools_of_a_server_are_in_the_registry_under_its_name(home: Path
     assert with_servers([ours()], doing) == []
 
 
+def test_a_call_that_only_reads_as_its_server_says_is_no_deed(home: Path) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        saved = await called(registry, "kom.memory.v1.upsert_memory", items=[{"text": "tea"}])
+        found = await called(registry, "kom.memory.v1.search_memory", query={"text": "tea"})
+        assert (saved.changed_nothing, found.changed_nothing) == (False, True)
+        tool = registry.get("kom.memory.v1.search_memory")
+        assert tool is not None
+        assert tool.effect is Effect.RUN  # and it is asked about all the same
+
+    with_servers([ours()], doing)
+
+
 NOTE = "Save this note: buy strings, into project:metal"
 D17 = [
     '{"thought": "keep it", "action": {"tool": "kom.memory.v1.upsert_memory",'

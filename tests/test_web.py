@@ -337,6 +337,17 @@ def test_an_answer_of_whatever_status_is_an_answer() -> None:
     assert result.did.endswith("404 Not Found")
 
 
+@pytest.mark.parametrize("status", [422, 503])
+def test_a_request_that_would_change_something_and_is_refused_was_not_done(status: int) -> None:
+    refusal = page('{"error": "no_such_x"}', "application/json", status)
+    for method in ("POST", "delete"):
+        result = answered(lambda r: refusal, "api_call", method=method)
+        assert result.status == Status.FAILED
+        assert result.problem.startswith(f"The server answered {status} ")
+        assert f"HTTP {status}" in result.content
+        assert '{"error": "no_such_x"}' in result.content
+
+
 def test_a_long_answer_is_cut_and_a_binary_one_is_named() -> None:
     long = answered(lambda r: page("x" * 50_000, "text/plain"), "api_call").content
     assert "(the first 24000 of 50000 characters; name a path to keep all of it" in long

@@ -4,10 +4,11 @@ What does the work is imported by the tool that is called: the web client takes 
 """
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Annotated, Any
 
 from andy_cli.toolbox.runtime_context import granted_path
-from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter, tool
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError, parameter, tool
 from andy_cli.toolbox.web import asking, engines
 
 Url = Annotated[
@@ -132,9 +133,15 @@ async def api_call(
     asked = asking.requested_call({"url": url, "method": method, "headers": headers, "body": body})
     request = WebRequest(asked.url, asked.method, asked.headers, asked.body.encode())
     requested = f"requested {show_url(asked.url)} by {asked.method}"
-    if not path:
+    written = None
+    if path:
+        answer, status, written = await call_into_file(request, granted_path(path, "write"))
+    else:
         answer, status = await call_address(request)
-        return Outcome(answer, f"{requested}: {status_of(status)}")
-    answer, status, written = await call_into_file(request, granted_path(path, "write"))
-    summary = f"{requested}: {status_of(status)}, {written.summary}"
-    return Outcome(answer, summary, display=written.display)
+    if status >= HTTPStatus.BAD_REQUEST and asked.method not in asking.SAFE:
+        # What was to be done was not: it must not pass for a deed.
+        raise ToolError(f"The server answered {status_of(status)}.", f"\n{answer}")
+    summary = f"{requested}: {status_of(status)}"
+    if written is None:
+        return Outcome(answer, summary)
+    return Outcome(answer, f"{summary}, {written.summary}", display=written.display)

@@ -206,10 +206,11 @@ SEARCH = "search"
 NET = Expression(r"\b(?:web|internet|online|google|netz|интернет\w*)\b|网|ウェブ|ネット", re.I)
 """A place that is searched by calls alone; a rhyme may be searched for without one."""
 KINDRED = {
-    "create": {"change", "save", "copy", "schedule", "send", "share", "remember", "upload"},
-    "change": {"create", "save", "rename", "move", "cancel", "schedule", "tidy"},
+    "create": {"change", "save", "copy", "schedule", "send", "share", "remember", "upload"}
+    | {"draft"},
+    "change": {"create", "save", "rename", "move", "cancel", "schedule", "tidy", "draft"},
     "tidy": {"change", "delete", "move", "rename", "create", "save", "cancel", "schedule"},
-    "save": {"create", "change", "copy", "download", "remember", "upload"},
+    "save": {"create", "change", "copy", "download", "remember", "upload", "draft"},
     "rename": {"change", "move"}, "move": {"rename", "change", "copy", "schedule", "delete"},
     "copy": {"save", "create", "upload", "download"},
     "delete": {"cancel", "change", "move", "tidy"},
@@ -219,6 +220,8 @@ KINDRED = {
     "download": {"save", "create", "copy"}, "queue": {"play"}, "play": {"queue"},
 }  # fmt: skip
 """Actions whose calls have names that tell of each other."""
+MERE_CALLS = ("run", "download")
+"""Actions that change nothing."""
 OWN_TEXT = frozenset(["create", "change", "tidy", "save", "delete", "move", "copy", "rename"])
 """Actions that may as well be done to the words of the answer."""
 
@@ -315,7 +318,8 @@ def find_false_report(
     those that were done. `shows_file`: a text of the answer is a file of the user's, changed."""
     takes_weak = shows_file or counts_weak(sentence, language, index)
     is_tried = is_action_tried(index)
-    for _, reports in sorted(group_reports(sentence, language, takes_weak, is_tried).items()):
+    for _, readings in sorted(group_reports(sentence, language, takes_weak, is_tried).items()):
+        reports = prefer_own(readings)
         if any(is_done(report, sentence, language, index) for report in reports):
             continue
         changes_text = OWN_TEXT.issuperset(report.action for report in reports)
@@ -327,6 +331,12 @@ def find_false_report(
         end = sentence.start + len(sentence.text.rstrip(" .!…*_|"))
         return Claim(answer[start:end], start, end, "deed")
     return None
+
+
+def prefer_own(reports: Sequence[Report]) -> Sequence[Report]:
+    """Drop the readings that do not say whose doing it was, where one says that it was the
+    speaker's: `Ho eseguito` has `eseguito` in it, which a result may tell of somebody else."""
+    return [report for report in reports if report.own] or reports
 
 
 def group_reports(
@@ -391,7 +401,7 @@ STEM, RUN_ALL_THE_SAME = 4, ("test", "exec")
 YEAR = Expression(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d|[-/.]\d)")
 QUOTATION = Expression(
     r"`[^`\n]*`|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|\"[^\"\n]*\""
-    r"|(?<!\S)\"(?=\w)[^\"\n]*\Z"
+    r"|(?<!\S)[\"“„«「](?=\s?\w)[^\"“”»」\n]*\Z"
 )
 
 
@@ -523,8 +533,13 @@ def is_told(action: str, index: EvidenceIndex) -> bool:
     new_actions = [record for record in index.evidence.actions or () if not record.earlier]
     if any(is_try(action, record) for record in new_actions):
         return False
-    commands = [record for record in new_actions if record.effect is Effect.RUN]
-    return any(map(has_succeeded, commands)) or index.tells_of(action)
+    return any(map(is_command_done, new_actions)) or index.tells_of(action)
+
+
+def is_command_done(record: ActionRecord) -> bool:
+    """Tell whether a command succeeded that may have changed something."""
+    is_change = record.effect is Effect.RUN and not record.changed_nothing
+    return is_change and has_succeeded(record)
 
 
 def is_try(action: str, record: ActionRecord) -> bool:
@@ -611,7 +626,8 @@ def split_telling_words(text: str) -> set[str]:
 def has_done(action: str, record: ActionRecord, verb: str) -> bool:
     """Tell whether a call that succeeded may have done such a thing, which the `verb` says. A line
     that failed was run, but what its command is called was not done: `I committed it`."""
-    if record.changed_nothing or not fits_action(action, record):
+    is_empty = record.changed_nothing and action not in MERE_CALLS
+    if is_empty or not fits_action(action, record):
         return False
     if not record.exit_code:
         return True
@@ -625,19 +641,31 @@ def fits_action(action: str, record: ActionRecord) -> bool:
     """Tell whether a call is of the kind that does such a thing."""
     if record.effect not in EFFECTS[action]:
         return False
-    if record.effect is not Effect.RUN:
-        # Its name is more exact than what it says to people: `put old.log into the trash`.
-        named_actions = find_named_actions(record.tool) or find_named_actions(record.text)
-        if named_actions and record.effect is Effect.WRITE:
-            named_actions |= find_counted_actions(record.did)
-    elif action == "run":
+    if record.effect is Effect.RUN and action == "run":
         return True
-    else:
-        # That it is run says the tool; what else is run may do anything.
-        named_actions = find_named_actions(NAME.sub(" ", record.arguments)) - {"run"}
+    named_actions = list_told_actions(record)
     # That something is tidy says nothing of what else was done.
     named_actions -= {"tidy"}
     return not named_actions or not named_actions.isdisjoint(list_kindred(action))
+
+
+def list_told_actions(record: ActionRecord) -> set[str]:
+    """List the actions that a call tells of; none where it may have been any."""
+    named_actions = find_named_actions(record.tool)
+    if "draft" in named_actions:
+        return named_actions - {"create"}  # else it would be sent
+    if record.effect is Effect.RUN:
+        # That it is run says the tool; what else is run may do anything. Of a server's tool the
+        # name tells too, beside the names of its values: `start` is when an event begins.
+        told = find_named_actions(NAME.sub(" ", record.arguments)) - {"run"}
+        return told | named_actions if told else told
+    if record.effect is Effect.ACT:
+        return named_actions  # a request may ask for anything
+    # Its name is more exact than what it says to people: `put old.log into the trash`.
+    named_actions = named_actions or find_named_actions(record.text)
+    if named_actions and record.effect is Effect.WRITE:
+        named_actions |= find_counted_actions(record.did)
+    return named_actions
 
 
 COUNTS = re.compile(r"\(\d[^()]*\)$")

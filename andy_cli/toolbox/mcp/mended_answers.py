@@ -84,6 +84,9 @@ def _mend_tool(written: object) -> dict[str, Any]:
         "name": text_of(tool, "name"),
         "title": title,
         "description": text_of(tool, "description"),
+        "annotations": {
+            "readOnlyHint": isinstance(hints, dict) and hints.get("readOnlyHint") is True
+        },
         "inputSchema": _mend_schema({} if schema is None else schema),
     }
 

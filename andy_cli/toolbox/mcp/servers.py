@@ -76,6 +76,8 @@ class ServerTool(NamedTuple):
     description: str
     schema: Mapping[str, Any]
     title: str = ""
+    only_reads: bool = False
+    """Its server says so: that allows nothing, but then it has done nothing either."""
 
 
 def log_of(server: McpServer) -> Path:

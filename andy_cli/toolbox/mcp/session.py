@@ -50,7 +50,13 @@ class Session:
         for _ in range(MAX_PAGES):
             page = await self._client.list_tools(cursor=cursor, cache_mode="bypass")
             server_tools += [
-                ServerTool(tool.name, tool.description or "", tool.input_schema, title_of(tool))
+                ServerTool(
+                    name=tool.name,
+                    description=tool.description or "",
+                    schema=tool.input_schema,
+                    title=title_of(tool),
+                    only_reads=bool(tool.annotations and tool.annotations.read_only_hint),
+                )
                 for tool in page.tools
             ]
             cursor = page.next_cursor

@@ -2,8 +2,8 @@
 
 A server's tool is called `server.tool`, so that none takes the name of another. Its description is
 somebody else's words: it is cut, kept on one line, and broken where it holds markers. So is its
-title, which is not used where it is more than a few words. Its hints about what it does are not
-believed. A tool whose name holds other signs than those of the protocol is left out, as it may look
+title, which is not used where it is more than a few words. Its hints about what it does allow
+nothing. A tool whose name holds other signs than those of the protocol is left out, as it may look
 like that of another, and that is said.
 """
 
@@ -88,7 +88,7 @@ def make_tool(connection: McpConnection, offered: ServerTool) -> Tool:
         effect=Effect(server.effect or "run"),
         action=phrases.action,
         title=title,
-        run=runner(connection, offered.name, phrases.did),
+        run=runner(connection, offered, phrases.did),
         find_access=find_access,
         source=source(server.name),
         fingerprint=hashlib.sha256(
@@ -98,10 +98,11 @@ def make_tool(connection: McpConnection, offered: ServerTool) -> Tool:
 
 
 def runner(
-    connection: McpConnection, name: str, done_phrase: str
+    connection: McpConnection, offered: ServerTool, done_phrase: str
 ) -> Callable[[Arguments], Awaitable[Outcome]]:
     async def run(arguments: Arguments) -> Outcome:
-        return Outcome(await connection.call(name, arguments), done_phrase)
+        data = await connection.call(offered.name, arguments)
+        return Outcome(data, done_phrase, changed_nothing=offered.only_reads)
 
     return run
 

@@ -41,6 +41,8 @@ CLOCK_TIMES = 12
 FEW_DURATIONS, DAY_MINUTES = 3, 1440
 FEW_SPANS = 3
 """Numbers that may be days from the one date that the evidence has."""
+FEW_COLUMNS = 3
+"""Of fewer the sum is that of two, which is seldom a total."""
 GROUPED_COLUMNS = 8
 MAX_COMPARED_ROWS = 500
 FEW_ROWS = 12
@@ -133,6 +135,7 @@ class EvidenceFigures:
         tables = self.index.tables
         totals = {value for table in tables for value in compute_totals(table)}
         totals.update(value for table in tables for value in compare_columns(table))
+        totals.update(value for table in tables for value in compute_row_totals(table))
         return NumberLine({*totals, *map(abs, totals)})  # what was spent is told without its sign
 
     @cached_property
@@ -224,16 +227,32 @@ def compute_totals(table: ResultTable) -> Iterator[float]:
     yield from compute_group_sums(table)
 
 
+def compute_row_totals(table: ResultTable) -> Iterator[float]:
+    """Compute the sum and the mean of each row of records with three columns of numbers or more
+    (quarters, marks), and the sum of them all."""
+    columns = list_number_columns(table)
+    if not FEW_COLUMNS <= len(columns) <= GROUPED_COLUMNS:
+        return
+    sums = [sum(row) for row in zip(*columns, strict=True)]
+    yield from (total / divisor for total in (*sums, sum(sums)) for divisor in (1, len(columns)))
+
+
 def compare_columns(table: ResultTable) -> Iterator[float]:
     """Reckon with each two columns of records: the difference and the product in each row, where
     they are too large to come about by chance, the sum of the products, and the mean of one column
     weighted by the other."""
-    for first, second in itertools.combinations(list_number_columns(table)[:GROUPED_COLUMNS], 2):
-        products = [one * other for one, other in zip(first, second, strict=True)]
+    pairs = itertools.combinations(list_number_columns(table)[:GROUPED_COLUMNS], 2)
+    for (first, second), products in zip(pairs, multiply_columns(table), strict=True):
         differences = [one - other for one, other in zip(first, second, strict=True)]
         yield from filter(is_large, differences + products)
         yield from (sum(products), sum(products) / len(products))
         yield from (sum(products) / sum(column) for column in (first, second) if sum(column))
+
+
+def multiply_columns(table: ResultTable) -> list[list[float]]:
+    """Multiply each two columns of records, row by row."""
+    pairs = itertools.combinations(list_number_columns(table)[:GROUPED_COLUMNS], 2)
+    return [[one * other for one, other in zip(*pair, strict=True)] for pair in pairs]
 
 
 def list_number_columns(table: ResultTable) -> list[list[float]]:
@@ -251,10 +270,12 @@ def is_large(value: float) -> bool:
 
 
 def compute_group_sums(table: ResultTable) -> Iterator[float]:
-    """Add up a column for each value that another column repeats: totals by person."""
+    """Add up a column, or what two of them make, for each value that another column repeats: totals
+    by person."""
     full_columns = [column for column in table.columns.values() if len(column) == len(table.rows)]
     columns = full_columns[:GROUPED_COLUMNS]
-    numbers = [list(map(read_cell, column)) for column in columns]
+    numbers: list[Sequence[float | None]] = [list(map(read_cell, column)) for column in columns]
+    numbers += multiply_columns(table)
     for key_column in columns:
         groups = Counter(map(str, key_column))
         if not 1 < len(groups) < len(key_column):

@@ -411,7 +411,8 @@ def has_kind(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> 
     if pattern := KINDS_GIVEN.get(figure.kind):
         return pattern.search(index.given) is not None
     unit = UNIT.match(fold_text(sentence.text[figure.end - sentence.start :]))
-    return figure.kind != "number" or unit is None or unit[1] in index.given
+    word = unit[1] if unit else ""
+    return figure.kind != "number" or not word or word in STOP or word in index.given
 
 
 BARE = 3

@@ -9,11 +9,15 @@ import itertools
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.agent.grounding.evidence import Claim, ResultTable
-from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures, compute_totals
+from andy_cli.agent.grounding.figures.evidence_figures import (
+    PLAIN_NUMBER,
+    EvidenceFigures,
+    compute_totals,
+)
 from andy_cli.agent.grounding.figures.figure_claims import AnswerFigure, is_marker
 from andy_cli.agent.grounding.figures.quantities import (
     CLOCK,
@@ -22,6 +26,7 @@ from andy_cli.agent.grounding.figures.quantities import (
     FIGURE,
     SIZE,
     TIME,
+    ClockTime,
     NumberLine,
     Quantity,
     find_numbers,
@@ -337,6 +342,9 @@ def is_row_name(word: str, first: str) -> bool:
 
 def read_record(text: str, words: frozenset[str]) -> TableRecord:
     figures = {quantity.value for quantity in find_quantities(text)}
+    if "," in text and ", " not in text:
+        # Cells of comma-separated values look like one figure.
+        figures.update(map(float, PLAIN_NUMBER.compiled.findall(text)))
     for match in CLOCK.finditer(text):
         figures.update(read_clock_seconds(match[0]))
     days = frozenset((day.month, day.day) for day in find_written_days(text))
@@ -361,8 +369,17 @@ def holds_figure(record: TableRecord, figure: AnswerFigure) -> bool:
         days = list_days(written)
         return any(not day.day or (day.month, day.day) in record.days for day in days)
     if figure.kind == "time" and (written := TIME.match(figure.text)):
-        return any(time.minutes in record.minutes for time in list_times(written))
+        return holds_time(record, figure.text, list_times(written))
     return any(map(record.line.has_near, list_quantities(figure)))
+
+
+def holds_time(record: TableRecord, text: str, times: Iterable[ClockTime]) -> bool:
+    """Tell whether the record has a time of day, or what is none as how long something took:
+    `41:12` is `00:41:12`."""
+    minutes = {time.minutes for time in times}
+    if minutes:
+        return not minutes.isdisjoint(record.minutes)
+    return any(record.line.has_near(Quantity(value, 0.5)) for value in read_clock_seconds(text))
 
 
 def list_quantities(figure: AnswerFigure) -> list[Quantity]:

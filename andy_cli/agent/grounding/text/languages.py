@@ -37,7 +37,8 @@ COMMON_WORDS = {
 }  # fmt: skip
 """The words that tell one Latin language from the other."""
 TRACES = {
-    "create": "creat mak made writ wrote add insert generat append touch mkdir draft put new",
+    "create": "creat mak made writ wrote add insert generat append touch mkdir put new",
+    "draft": "draft",
     "change": "edit chang updat modif replac patch set fix convert sort renam",
     "tidy": "tidy clean",
     "delete": "delet remov eras trash unlink rm rmdir clear empt drop purg uninstall",
