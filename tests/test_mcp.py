@@ -506,6 +506,19 @@ def test_an_answer_that_is_none_is_said_in_a_sentence(home: Path) -> None:
     with_servers([answering([GOOD], {"content": [{"type": "hologram"}]})], doing)
 
 
+def test_a_part_of_a_result_that_is_none_costs_no_other(home: Path) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        result = await called(registry, "told.good")
+        assert (result.status, result.content) == (
+            Status.SUCCESS,
+            "3 rows\n(hologram, not shown)\n4",
+        )
+
+    bad = [{"type": "text", "text": "4", "annotations": 7}]
+    parts = [{"type": "text", "text": "3 rows"}, {"type": "hologram"}, *bad]
+    with_servers([answering([GOOD], {"content": parts})], doing)
+
+
 ANSWERS_AS_TOLD = """
 import json, sys
 tools, result, kind = map(json.loads, sys.argv[1:])
@@ -608,8 +621,8 @@ NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required"
     ("schema", "result", "content"),
     [
         (NUMBER, OK, "ok"),
-        (NUMBER, {**OK, "structuredContent": {"n": "many"}}, '{"n": "many"}'),
-        ({"type": "object", "$ref": "#/nowhere"}, {**OK, "structuredContent": {}}, "{}"),
+        (NUMBER, {**OK, "structuredContent": {"n": "many"}}, '{"n": "many"}\nok'),
+        ({"type": "object", "$ref": "#/nowhere"}, {**OK, "structuredContent": {}}, "{}\nok"),
     ],
     ids=["none", "other", "no schema"],
 )
@@ -654,10 +667,15 @@ def test_a_parameter_of_any_value_is_told_to_the_model() -> None:
 
 def test_of_a_result_nothing_is_lost_beside_its_data() -> None:
     text = TextContent(type="text", text="The disk is full.")
+    same = TextContent(type="text", text='{\n  "rows": 3\n}')
     image = ImageContent(type="image", data="aGVsbG8=", mime_type="image/png")
-    assert result_content([text], {"rows": 3}) == {"rows": 3}
-    assert result_content([text], {"result": "full"}) == "full"
-    assert result_content([text, image], {"rows": 3}) == (
+    assert result_content([same], {"rows": 3}) == {"rows": 3}
+    assert result_content([text], {"rows": 3}) == '{"rows": 3}\nThe disk is full.'
+    assert result_content([text], {"why": text.text}) == {"why": text.text}
+    rows = [TextContent(type="text", text=f'{{"n": {number}}}') for number in (1, 2)]
+    assert result_content(rows, {"result": [{"n": 1}, {"n": 2}]}) == [{"n": 1}, {"n": 2}]
+    assert result_content([TextContent(type="text", text="3")], {"result": 3}) == 3
+    assert result_content([same, image], {"rows": 3}) == (
         '{"rows": 3}\n(image, image/png, 6 bytes, not shown)'
     )
     assert result_content([text], {}, failed=True) == "The disk is full."
