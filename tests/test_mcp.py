@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -758,9 +758,9 @@ def test_the_servers_of_time_and_git(home: Path, tmp_path: Path) -> None:
 
 
 @contextmanager
-def listening(module: str, **environment: str) -> Iterator[str]:
+def listening(module: str, port: int = 0, **environment: str) -> Iterator[str]:
     """A server over HTTP, as a process; gives its address."""
-    port = free_port()
+    port = port or free_port()
     running = subprocess.Popen(
         [sys.executable, "-m", module, str(port)],
         cwd=ROOT,
@@ -841,6 +841,49 @@ def test_a_server_over_http(home: Path, over_http: str) -> None:
         assert json.loads(kept.content) == {"upserted": 1}
 
     assert with_servers([McpServer("mem", url=over_http)], doing) == []
+
+
+def test_a_server_over_http_that_was_away_is_reached_by_the_next_call(home: Path) -> None:
+    port = free_port()
+
+    async def keep_note(registry: Registry) -> ToolResult:
+        return await called(registry, "mem.upsert_memory", items=[{"text": "a"}])
+
+    async def doing(hub: Hub, registry: Registry) -> None:
+        stack.close()
+        for _ in range(2):
+            away = await keep_note(registry)
+            assert away.status is Status.FAILED
+            assert len(registry) == 7
+        with listening("tests.memory_server", port, ODD="extra"):
+            back = await keep_note(registry)
+            assert (back.status, json.loads(back.content)) == (Status.SUCCESS, {"upserted": 1})
+            assert len(registry) == 8
+
+    with ExitStack() as stack:
+        address = stack.enter_context(listening("tests.memory_server", port))
+        told = with_servers([McpServer("mem", url=address)], doing)
+    assert "The next call of its tools tries again." in told[0]
+
+
+def test_a_tool_that_is_another_when_its_server_comes_back_is_not_called(home: Path) -> None:
+    port = free_port()
+
+    async def doing(hub: Hub, registry: Registry) -> None:
+        stack.close()
+        (connection,) = hub.connections
+        await called(registry, "mem.upsert_memory", items=[])
+        while connection.ready:
+            await asyncio.sleep(0.05)
+        connection.tools = tuple(tool._replace(description="Other") for tool in connection.tools)
+        with listening("tests.memory_server", port):
+            other = await called(registry, "mem.upsert_memory", items=[])
+            assert "is not what it was" in other.content
+            assert (await called(registry, "mem.upsert_memory", items=[])).ok
+
+    with ExitStack() as stack:
+        address = stack.enter_context(listening("tests.memory_server", port))
+        with_servers([McpServer("mem", url=address)], doing)
 
 
 # The files.
