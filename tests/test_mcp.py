@@ -181,6 +181,27 @@ def test_a_title_of_a_server_is_used_if_it_is_plain_words(title: str, shown: str
     assert plain_title(title, "get_weather") == shown
 
 
+def test_resources_of_a_server_are_listed_and_read_as_by_a_tool_of_it(home: Path) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        tool = registry.get("kom.memory.v1.read_resource")
+        assert tool is not None
+        assert (tool.effect, tool.source) == (Effect.RUN, "mcp:kom.memory.v1")
+        listed = await called(registry, tool.name)
+        rows = {row.get("uri") or row["uriTemplate"]: row for row in json.loads(listed.content)}
+        assert {*rows} == {"notes://today", "notes://picture", "notes://{day}/size"}
+        assert rows["notes://today"]["description"] == "What is on today"
+        for uri, text in (
+            ("notes://today", "Call Bob."),
+            ("notes://mon/size", "3 of mon"),
+            ("notes://picture", "(image/png, 9 bytes, not shown)"),
+        ):
+            assert (await called(registry, tool.name, uri=uri)).content == text
+        missing = await called(registry, tool.name, uri="notes://none")
+        assert missing.status is Status.FAILED
+
+    with_servers([ours(HOLDS="Call Bob.")], doing)
+
+
 def test_what_is_asked_before_a_call_names_the_server_and_shows_what_is_sent() -> None:
     tool = make_tool(McpConnection(McpServer("github"), print), ServerTool("create_issue", "", {}))
     arguments = {"title": "It leaks"}
