@@ -3,7 +3,8 @@
     python -m tests.memory_server            over stdio
     python -m tests.memory_server PORT       over streamable HTTP
 
-`SLOW` and `BROKEN` in the environment make it late or dead; `ODD` is the name of one tool more.
+`SLOW` and `BROKEN` in the environment make it late or dead; `ODD` is the name of one tool more, and
+`HOLDS` the text of its resource.
 """
 
 import os
@@ -70,6 +71,20 @@ def die() -> str:
     os._exit(3)
 
 
+def hold_resources(held: str) -> None:
+    @server.resource("notes://today", description="What is on today")
+    def today() -> str:
+        return held
+
+    @server.resource("notes://{day}/size")
+    def size(day: str) -> str:
+        return f"{len(day)} of {day}"
+
+    @server.resource("notes://picture", mime_type="image/png")
+    def picture() -> bytes:
+        return held.encode()
+
+
 def main() -> None:
     if os.environ.get("SLOW"):
         time.sleep(float(os.environ["SLOW"]))
@@ -78,6 +93,8 @@ def main() -> None:
         sys.exit(1)
     if os.environ.get("ODD"):
         server.add_tool(wait, name=os.environ["ODD"])
+    if held := os.environ.get("HOLDS"):
+        hold_resources(held)
     if sys.argv[1:]:
         server.run("streamable-http", port=int(sys.argv[1]))
     else:

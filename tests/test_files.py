@@ -36,6 +36,7 @@ from andy_cli.toolbox import collection, runtime_context
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
 from andy_cli.toolbox.files import editing
 from andy_cli.toolbox.files.search import expressions, globs, ignoring, listing, searching
+from andy_cli.toolbox.scripts import find_script_charset
 from tests.cases import Row
 from tests.papers import pdf
 from tests.test_music import an_ordinary_user
@@ -919,6 +920,46 @@ def test_an_edit_changes_what_is_meant_and_keeps_all_else(
     (workspace / "a").write_bytes(before)
     assert done("edit_file", path="a", old_string=old, new_string=new) == "changed a"
     assert (workspace / "a").read_bytes() == after
+
+
+SCRIPTS = [
+    ("cp932", "会議の資料を準備してください。\n"),
+    ("euc_jp", "会議の資料を準備してください。\n"),
+    ("gbk", "今天我们开会讨论项目进度。\n"),
+    ("cp950", "今天我們開會討論專案進度。\n"),
+    ("cp949", "오늘 회의 자료를 준비해 주세요.\n"),
+    ("cp1251", "Установите Python 3, «Привет» — ДОГОВОР.\n"),
+    ("koi8-r", "Сегодня мы напишем письмо.\n"),
+]
+
+
+@pytest.mark.parametrize(("charset", "text"), SCRIPTS, ids=[charset for charset, _ in SCRIPTS])
+def test_a_text_of_another_script_is_read_and_stays_in_its_charset(
+    charset: str, text: str, workspace: Path
+) -> None:
+    letter = text[1]
+    (workspace / "a.txt").write_bytes(f"# one\r\n{text}x = 1\n".encode(charset))
+    assert done("read_file", path="a.txt") == f"# one\n{text}x = 1"
+    assert records("search_files", pattern=text[:3], path="a.txt")[0]["line"] == 2
+    done("edit_file", path="a.txt", old_string="x = 1", new_string=letter)
+    assert (workspace / "a.txt").read_bytes() == f"# one\r\n{text}{letter}\n".encode(charset)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sehr geehrte Frau Müller, die Straße in Köln wäre schön.",
+        "Chère Hélène, voilà le résumé créé à l'été.",
+        "Räksmörgås på ön. Åke åker båt.",
+        "ÄÖÜ äöü ß ÉTÉ ÇA",
+        "São João não é opção às três.",
+        "Blåbærgrød på røde øer. Æbler",
+        "Café",
+        "“naïve” – €5",
+    ],
+)
+def test_a_text_of_western_europe_is_none_of_another_script(text: str) -> None:
+    assert find_script_charset(text.encode("cp1252")) == ""
 
 
 def test_an_edit_that_is_not_clear_says_what_there_is(workspace: Path) -> None:

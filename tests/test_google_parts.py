@@ -177,6 +177,22 @@ def test_B25_days_are_taken_as_words() -> None:
     assert times.parse_moment("now", "start").at is not None
 
 
+@pytest.mark.parametrize("zone", ["", " Europe/Berlin"])
+def test_a_time_that_clocks_skip_or_show_twice_is_asked_about(zone: str, berlin: None) -> None:
+    with pytest.raises(ToolError, match="No clock shows 02:30 of 2026-03-29"):
+        times.parse_moment(f"2026-03-29T02:30{zone}", "start")
+    with pytest.raises(ToolError, match="is there twice") as refused:
+        times.parse_span(f"2026-10-25 01:00{zone}", "02:30")
+    for offset, utc in (("+0100", "01:30"), ("+0200", "00:30")):
+        written = f"2026-10-25T02:30{offset}"
+        assert written in refused.value.advice
+        at = times.parse_moment(written, "start").at
+        assert at is not None
+        assert f"{at.astimezone(UTC):%H:%M}" == utc
+    for hour in ("01:59", "03:00"):
+        assert times.parse_moment(f"2026-03-29T{hour}{zone}", "start").at is not None
+
+
 @pytest.mark.parametrize(
     "written",
     [

@@ -432,6 +432,16 @@ def test_debug_map_answers_as_its_contract_says() -> None:
     assert {"path", "rule", "message"} == set(errors[0])
 
 
+@pytest.mark.parametrize("beside", [True, False])
+def test_debug_map_believes_annotations_beside_a_function_and_in_it(beside: bool) -> None:
+    function = {"name": "get_tea", "parameters": {"properties": {"grams": {"type": "number"}}}}
+    annotations = {"annotations": {"readOnlyHint": False}}
+    tool = {"function": function, **annotations} if beside else {"function": function | annotations}
+    call = {"name": "get_tea", "arguments": {"grams": "1,500"}}
+    assert not PART.answer({"tools": [tool], "calls": [call]}, ChunkCut())["valid"]
+    assert PART.answer({"tools": [{"function": function}], "calls": [call]}, ChunkCut())["valid"]
+
+
 def test_debug_map_leaves_a_guess_that_needs_a_yes_as_it_was() -> None:
     call = {"name": "files_delete_now", "arguments": {"path": "a"}}
     out = PART.answer({"tools": [TOOLS["delete_file"]], "calls": [call]}, ChunkCut())

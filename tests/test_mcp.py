@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -191,6 +191,27 @@ TITLES = [
 @pytest.mark.parametrize(("title", "shown"), TITLES)
 def test_a_title_of_a_server_is_used_if_it_is_plain_words(title: str, shown: str) -> None:
     assert plain_title(title, "get_weather") == shown
+
+
+def test_resources_of_a_server_are_listed_and_read_as_by_a_tool_of_it(home: Path) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        tool = registry.get("kom.memory.v1.read_resource")
+        assert tool is not None
+        assert (tool.effect, tool.source) == (Effect.RUN, "mcp:kom.memory.v1")
+        listed = await called(registry, tool.name)
+        rows = {row.get("uri") or row["uriTemplate"]: row for row in json.loads(listed.content)}
+        assert {*rows} == {"notes://today", "notes://picture", "notes://{day}/size"}
+        assert rows["notes://today"]["description"] == "What is on today"
+        for uri, text in (
+            ("notes://today", "Call Bob."),
+            ("notes://mon/size", "3 of mon"),
+            ("notes://picture", "(image/png, 9 bytes, not shown)"),
+        ):
+            assert (await called(registry, tool.name, uri=uri)).content == text
+        missing = await called(registry, tool.name, uri="notes://none")
+        assert missing.status is Status.FAILED
+
+    with_servers([ours(HOLDS="Call Bob.")], doing)
 
 
 def test_what_is_asked_before_a_call_names_the_server_and_shows_what_is_sent() -> None:
@@ -518,6 +539,19 @@ def test_an_answer_that_is_none_is_said_in_a_sentence(home: Path) -> None:
     with_servers([answering([GOOD], {"content": [{"type": "hologram"}]})], doing)
 
 
+def test_a_part_of_a_result_that_is_none_costs_no_other(home: Path) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        result = await called(registry, "told.good")
+        assert (result.status, result.content) == (
+            Status.SUCCESS,
+            "3 rows\n(hologram, not shown)\n4",
+        )
+
+    bad = [{"type": "text", "text": "4", "annotations": 7}]
+    parts = [{"type": "text", "text": "3 rows"}, {"type": "hologram"}, *bad]
+    with_servers([answering([GOOD], {"content": parts})], doing)
+
+
 ANSWERS_AS_TOLD = """
 import json, sys
 tools, result, kind = map(json.loads, sys.argv[1:])
@@ -620,8 +654,8 @@ NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required"
     ("schema", "result", "content"),
     [
         (NUMBER, OK, "ok"),
-        (NUMBER, {**OK, "structuredContent": {"n": "many"}}, '{"n": "many"}'),
-        ({"type": "object", "$ref": "#/nowhere"}, {**OK, "structuredContent": {}}, "{}"),
+        (NUMBER, {**OK, "structuredContent": {"n": "many"}}, '{"n": "many"}\nok'),
+        ({"type": "object", "$ref": "#/nowhere"}, {**OK, "structuredContent": {}}, "{}\nok"),
     ],
     ids=["none", "other", "no schema"],
 )
@@ -666,10 +700,15 @@ def test_a_parameter_of_any_value_is_told_to_the_model() -> None:
 
 def test_of_a_result_nothing_is_lost_beside_its_data() -> None:
     text = TextContent(type="text", text="The disk is full.")
+    same = TextContent(type="text", text='{\n  "rows": 3\n}')
     image = ImageContent(type="image", data="aGVsbG8=", mime_type="image/png")
-    assert result_content([text], {"rows": 3}) == {"rows": 3}
-    assert result_content([text], {"result": "full"}) == "full"
-    assert result_content([text, image], {"rows": 3}) == (
+    assert result_content([same], {"rows": 3}) == {"rows": 3}
+    assert result_content([text], {"rows": 3}) == '{"rows": 3}\nThe disk is full.'
+    assert result_content([text], {"why": text.text}) == {"why": text.text}
+    rows = [TextContent(type="text", text=f'{{"n": {number}}}') for number in (1, 2)]
+    assert result_content(rows, {"result": [{"n": 1}, {"n": 2}]}) == [{"n": 1}, {"n": 2}]
+    assert result_content([TextContent(type="text", text="3")], {"result": 3}) == 3
+    assert result_content([same, image], {"rows": 3}) == (
         '{"rows": 3}\n(image, image/png, 6 bytes, not shown)'
     )
     assert result_content([text], {}, failed=True) == "The disk is full."
@@ -752,9 +791,9 @@ def test_the_servers_of_time_and_git(home: Path, tmp_path: Path) -> None:
 
 
 @contextmanager
-def listening(module: str, **environment: str) -> Iterator[str]:
+def listening(module: str, port: int = 0, **environment: str) -> Iterator[str]:
     """A server over HTTP, as a process; gives its address."""
-    port = free_port()
+    port = port or free_port()
     running = subprocess.Popen(
         [sys.executable, "-m", module, str(port)],
         cwd=ROOT,
@@ -835,6 +874,49 @@ def test_a_server_over_http(home: Path, over_http: str) -> None:
         assert json.loads(kept.content) == {"upserted": 1}
 
     assert with_servers([McpServer("mem", url=over_http)], doing) == []
+
+
+def test_a_server_over_http_that_was_away_is_reached_by_the_next_call(home: Path) -> None:
+    port = free_port()
+
+    async def keep_note(registry: Registry) -> ToolResult:
+        return await called(registry, "mem.upsert_memory", items=[{"text": "a"}])
+
+    async def doing(hub: Hub, registry: Registry) -> None:
+        stack.close()
+        for _ in range(2):
+            away = await keep_note(registry)
+            assert away.status is Status.FAILED
+            assert len(registry) == 7
+        with listening("tests.memory_server", port, ODD="extra"):
+            back = await keep_note(registry)
+            assert (back.status, json.loads(back.content)) == (Status.SUCCESS, {"upserted": 1})
+            assert len(registry) == 8
+
+    with ExitStack() as stack:
+        address = stack.enter_context(listening("tests.memory_server", port))
+        told = with_servers([McpServer("mem", url=address)], doing)
+    assert "The next call of its tools tries again." in told[0]
+
+
+def test_a_tool_that_is_another_when_its_server_comes_back_is_not_called(home: Path) -> None:
+    port = free_port()
+
+    async def doing(hub: Hub, registry: Registry) -> None:
+        stack.close()
+        (connection,) = hub.connections
+        await called(registry, "mem.upsert_memory", items=[])
+        while connection.ready:
+            await asyncio.sleep(0.05)
+        connection.tools = tuple(tool._replace(description="Other") for tool in connection.tools)
+        with listening("tests.memory_server", port):
+            other = await called(registry, "mem.upsert_memory", items=[])
+            assert "is not what it was" in other.content
+            assert (await called(registry, "mem.upsert_memory", items=[])).ok
+
+    with ExitStack() as stack:
+        address = stack.enter_context(listening("tests.memory_server", port))
+        with_servers([McpServer("mem", url=address)], doing)
 
 
 # The files.

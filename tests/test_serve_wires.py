@@ -84,6 +84,8 @@ def complaint(path: str, answer: str) -> str:
     if path == RESPONSES:
         assert set(body) == {"error"}
         assert set(body["error"]) == {"message", "type", "param", "code"}
+        first_word = body["error"]["message"].split()[0]
+        assert first_word.istitle() or body["error"]["param"] == first_word
     else:
         assert (set(body), body["type"]) == ({"type", "error"}, "error")
         assert set(body["error"]) == {"type", "message"}

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from andy_cli.compiler.bodies import calls, json_text, python_calls
 from andy_cli.compiler.bodies.calls import clean_tool_name, declared_properties, parameters_schema
 from andy_cli.compiler.bodies.json_scan import JsonScan
+from andy_cli.compiler.bodies.markup.quoted_calls import TAGS, find_own_tags
 from andy_cli.compiler.bodies.typed import add_value, allowed_kinds, parse_typed, parse_untyped
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
@@ -241,10 +242,17 @@ def _find_closer(frame_text: str, tag: re.Match[str]) -> tuple[int, int]:
     if closer_start < 0:
         body_end = _end_of_body(frame_text, tag.end())
         return body_end, body_end
+    if QUOTABLE_TAG.compiled.match(frame_text, closer_start):  # perhaps that of a quoted call
+        own_tags = find_own_tags(frame_text, QUOTABLE_TAG.compiled, tag.end())
+        closer_starts = (
+            own_tag.start() for own_tag in own_tags if own_tag[0].startswith(closer_opening)
+        )
+        closer_start = next(closer_starts, len(frame_text))
     closer_end = frame_text.find(closer_ending, closer_start)
     return closer_start, closer_end + len(closer_ending) if closer_end >= 0 else len(frame_text)
 
 
+QUOTABLE_TAG = Expression(TAGS)
 END = Expression(
     rf"</{PREFIX}(?:tool_?calls?|function_?calls?|invoke|function|calls?|tool_use)\s{{0,9}}>"
     r"|<[\uff5c|]tool[\u2581_]calls?[\u2581_]end[\uff5c|]>"

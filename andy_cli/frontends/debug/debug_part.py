@@ -104,4 +104,11 @@ def list_of(record: Record, key: str) -> list[object]:
 
 def tools_of(record: Record) -> dict[str, Record]:
     """The record's function tools, by name; what is none is left out."""
-    return tools_by_name([tool for tool in list_of(record, "tools") if isinstance(tool, Mapping)])
+    tools = [tool for tool in list_of(record, "tools") if isinstance(tool, Mapping)]
+    return tools_by_name([*map(_join_function, tools)])
+
+
+def _join_function(tool: Record) -> Record:
+    """Put into a function what stands beside it, such as annotations."""
+    function = tool.get("function")
+    return {**tool, "function": {**tool, **function}} if isinstance(function, Mapping) else tool

@@ -4,6 +4,8 @@ import codecs
 import re
 from collections.abc import Iterable
 
+from andy_cli.toolbox.scripts import find_script_charset
+
 BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -45,7 +47,7 @@ def decode_text(data: bytes, declared: str = "") -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        guess = "utf-8" if is_nearly_utf_8([data]) else "cp1252"
+        guess = "utf-8" if is_nearly_utf_8([data]) else find_script_charset(data) or "cp1252"
         return data.decode(charset or guess, "replace")
 
 

@@ -1,4 +1,5 @@
-"""Bytes as text and back: UTF-8, what a byte order mark says, else Windows-1252 or Latin-1.
+"""Bytes as text and back: UTF-8, what a byte order mark says, the charset of another script, else
+Windows-1252 or Latin-1.
 
 encoding = encoding_of(file, work)      of an open file, read through once in pieces
 decode_file(data) -> DecodedText        of a file that is in memory, to be changed
@@ -8,6 +9,7 @@ DecodedText.encode_text(text) -> bytes  with the mark and in the encoding it had
 import codecs
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
@@ -15,11 +17,22 @@ from andy_cli.foreign_values import replace_surrogates
 from andy_cli.toolbox.documents.charsets import BOMS, is_nearly_utf_8
 from andy_cli.toolbox.files.kinds import SAMPLE_BYTES
 from andy_cli.toolbox.runtime_context import Work
+from andy_cli.toolbox.scripts import find_script_charset
 
 CHUNK_SIZE = 1 << 20
 """Bytes that are read at a time."""
 
-SPOKEN = {"utf-8": "UTF-8", "latin-1": "Latin-1", "cp1252": "Windows-1252"}
+SPOKEN = {
+    "utf-8": "UTF-8",
+    "latin-1": "Latin-1",
+    "cp1252": "Windows-1252",
+    "cp1251": "Windows-1251",
+    "cp932": "Shift-JIS",
+    "cp949": "EUC-KR",
+    "cp950": "Big5",
+    "euc_jp": "EUC-JP",
+    "koi8-r": "KOI8-R",
+}
 WINDOWS_BYTES = re.compile(rb"[\x80-\x9f]")
 """Quotation marks, dashes and the euro of Windows-1252; hardly a text of Latin-1 has one."""
 
@@ -54,12 +67,15 @@ def encoding_of(file: BinaryIO, work: Work) -> Encoding:
     """Find the encoding of a file; it is read from its start, and stands there afterwards."""
     head = file.read(SAMPLE_BYTES)
     encoding = marked_encoding(head)
-    if encoding is None and _is_utf_8(_read_pieces(head, file, work)):
+    if encoding is None and _is_in(UTF_8, _read_pieces(head, file, work)):
         encoding = UTF_8
     if encoding is None:
         file.seek(len(head))
         if is_nearly_utf_8(_read_pieces(head, file, work)):
             encoding = UTF_8
+    if encoding is None:
+        file.seek(len(head))
+        encoding = _find_script_encoding(_read_pieces(head, file, work))
     if encoding is None:
         file.seek(len(head))
         encoding = _find_single_byte_encoding(_read_pieces(head, file, work))
@@ -76,8 +92,8 @@ def _read_pieces(head: bytes, file: BinaryIO, work: Work) -> Iterator[bytes]:
         data = file.read(CHUNK_SIZE)
 
 
-def _is_utf_8(pieces: Iterable[bytes]) -> bool:
-    decoder = codecs.getincrementaldecoder("utf-8")()
+def _is_in(encoding: Encoding, pieces: Iterable[bytes]) -> bool:
+    decoder = codecs.getincrementaldecoder(encoding.name)()
     try:
         for piece in pieces:
             decoder.decode(piece)
@@ -85,6 +101,13 @@ def _is_utf_8(pieces: Iterable[bytes]) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def _find_script_encoding(pieces: Iterator[bytes]) -> Encoding | None:
+    """Find the encoding of a text in another script, by its first piece that is not ASCII."""
+    first = next((piece for piece in pieces if not piece.isascii()), b"")
+    encoding = Encoding(find_script_charset(first))
+    return encoding if encoding.name and _is_in(encoding, chain([first], pieces)) else None
 
 
 def _find_single_byte_encoding(pieces: Iterable[bytes]) -> Encoding:
@@ -142,5 +165,8 @@ def decode_file(data: bytes) -> DecodedText:
             ) from error
         if is_nearly_utf_8([data]):
             return DecodedText(data.decode("utf-8", "surrogateescape"))
+        script = _find_script_encoding(iter([data]))
+        if script and (text := data.decode(script.name)).encode(script.name) == data:
+            return DecodedText(text, script)
         single_byte = _find_single_byte_encoding([data])
         return DecodedText(data.decode(single_byte.name), single_byte)

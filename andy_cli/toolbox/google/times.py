@@ -7,7 +7,7 @@ What names no zone is meant in the zone of this machine, and an end in that of i
 """
 
 import re
-from datetime import date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
@@ -53,7 +53,36 @@ def _place_in_zone(
         zone_name = zone_name or (start.zone if start else "")
         zone = _find_zone(zone_name) if zone_name else _foreign_offset(start)
         zoned_time = day_or_time.replace(tzinfo=zone) if zone else day_or_time.astimezone()
+        _check_clock_shows(day_or_time, zone)
     return Moment(zoned_time.date(), zoned_time, zone_name)
+
+
+def _check_clock_shows(written: datetime, zone: tzinfo | None) -> None:
+    """Raises ToolError for a time that clocks do not show on that day, or show twice: where they
+    are put forward or back. Which one is meant only the user knows.
+    """
+    offsets = [
+        (moment.replace(tzinfo=zone) if zone else moment.astimezone()).strftime("%z")
+        for moment in (written.replace(fold=0), written.replace(fold=1))
+    ]
+    if offsets[0] == offsets[1]:
+        return
+    shown = f"{written:%H:%M} of {written:%Y-%m-%d}"
+    both = " or ".join(f"{written:%Y-%m-%dT%H:%M}{offset}" for offset in sorted(offsets))
+    if zone is None:
+        is_skipped = written.astimezone().replace(tzinfo=None) != written
+    else:
+        in_zone = written.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
+        is_skipped = in_zone.replace(tzinfo=None) != written
+    if is_skipped:
+        raise ToolError(
+            f"No clock shows {shown} there: they are put forward over it.",
+            "Ask which time is meant, before or after that.",
+        )
+    raise ToolError(
+        f"The time {shown} is there twice: clocks are put back over it.",
+        f"Ask which one is meant, and write {both}.",
+    )
 
 
 def _foreign_offset(start: Moment | None) -> tzinfo | None:

@@ -2,7 +2,8 @@
 
 The connection lives in a task of its own, which starts it, keeps it and ends it; calls come from
 other tasks. What becomes of it is its `state`, and `changed` is called whenever its tools may be
-others than before.
+others than before. A server at an address that goes away keeps its tools: their next call connects
+anew.
 """
 
 import asyncio
@@ -56,6 +57,8 @@ class McpConnection:
         self._over = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._mark = secrets.token_hex(8)
+        self._returning = asyncio.Lock()
+        self._is_closed = False
 
     @property
     def ready(self) -> bool:
@@ -74,6 +77,7 @@ class McpConnection:
 
     async def close(self) -> None:
         """End it: a program that does not go by itself is made to, soon."""
+        self._is_closed = True
         if self._task is None:
             return
         self._task.cancel()
@@ -86,6 +90,8 @@ class McpConnection:
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> object:
         """Call the tool; it is sent once, whatever happens. Raises ToolError."""
+        if self._session is None and self.tools:
+            await self._connect_anew(name)
         session = self._session
         if session is None:
             raise ToolError(f"The server {self.server.name} is not there: {self.state}.")
@@ -100,6 +106,24 @@ class McpConnection:
         if failed:
             raise ToolError(data if isinstance(data, str) and data else _describe_failure(data))
         return data
+
+    async def _connect_anew(self, name: str) -> None:
+        """Reach a server again that went away. Raises ToolError where its tool is another now."""
+        asked_for = self._find_tool(name)
+        async with self._returning:
+            if self._session is None:
+                self._over.clear()
+                self._settled.clear()
+                self._task = asyncio.create_task(self._live())
+                await self._settled.wait()
+        if self._find_tool(name) != asked_for:
+            raise ToolError(
+                f"The server {self.server.name} came back, and {name} is not what it was.",
+                "Nothing was sent to it: look at its tools again.",
+            )
+
+    def _find_tool(self, name: str) -> ServerTool | None:
+        return next((tool for tool in self.tools if tool.name == name), None)
 
     async def _why(self, error: Exception) -> str:
         # Asking for its tools again shows whether it is still there.
@@ -123,7 +147,9 @@ class McpConnection:
             # As above; groups of exceptions included.
             self.state = f"{reason(error)}{self._hint()}"
         finally:
-            self._session, self.tools = None, ()
+            self._session = None
+            if self._is_closed or not self.server.url:
+                self.tools = ()
             self._over.set()
             self._changed(self)
             self._settled.set()

@@ -105,14 +105,15 @@ class Hub:
     def _replace_tools(self, connection: McpConnection) -> None:
         name = connection.server.name
         self._registry.drop(source(name))
+        self._registry.put(tools_of(connection))
         if connection.ready:
-            self._registry.put(tools_of(connection))
             self._tell_left_out(connection)
             if name in self._slow:
                 self._slow.discard(name)
                 self._tell(f"The server {name} is ready.")
         elif connection.state not in ("starting", "ready"):
-            self._tell(f"The server {name} cannot be used: {connection.state}.")
+            comes_back = " The next call of its tools tries again." if connection.tools else ""
+            self._tell(f"The server {name} cannot be used: {connection.state}.{comes_back}")
 
     def _tell_left_out(self, connection: McpConnection) -> None:
         """Tell which tools of a server cannot be used; the same ones once."""

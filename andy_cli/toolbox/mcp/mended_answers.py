@@ -3,7 +3,8 @@
 The SDK takes a list of tools whole or not at all: one tool that is not as the protocol has it would
 cost all others. And a call that was done it reports as a failure where the result does not fit the
 schema that its tool declares. So of a tool only that is passed on which is used here, without a
-schema of results, and each broken part of it is left out.
+schema of results, and each broken part of it is left out. Of a result, a block that is none is
+named beside those that are.
 """
 
 import contextlib
@@ -13,12 +14,15 @@ from typing import Any, Self
 
 from mcp.client._transport import ReadStream, Transport, TransportStreams
 from mcp.shared.message import SessionMessage
-from mcp.types import JSONRPCResponse
+from mcp.types import ContentBlock, JSONRPCResponse
+from pydantic import TypeAdapter, ValidationError
 
 from andy_cli.foreign_values import text_of
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.mcp.servers import FITS_NOTHING
 
 Received = SessionMessage | Exception
+BLOCK: TypeAdapter[ContentBlock] = TypeAdapter(ContentBlock)
 CHECKED_TYPES = {"properties": dict, "required": list, "$schema": str}
 """The types of the parts of a schema that the SDK looks at."""
 
@@ -71,7 +75,35 @@ def mend_message(received: Received) -> Received:
         result = received.message.result
         if isinstance(result.get("tools"), list):
             result["tools"] = [*map(_mend_tool, result["tools"])]
+        if isinstance(result.get("content"), list):
+            result["content"] = _mend_content(result["content"])
     return received
+
+
+def _mend_content(blocks: list[object]) -> list[object]:
+    """Name blocks that are not as the protocol has them, where others are: those are not lost."""
+    is_good = [*map(_is_block, blocks)]
+    if all(is_good) or not any(is_good):
+        return blocks
+    return [
+        block if good else {"type": "text", "text": _name_block(block)}
+        for block, good in zip(blocks, is_good, strict=True)
+    ]
+
+
+def _is_block(block: object) -> bool:
+    try:
+        BLOCK.validate_python(block)
+    except ValidationError:
+        return False
+    return True
+
+
+def _name_block(block: object) -> str:
+    """Return the text of a block, if it has one, else its kind."""
+    written = block if isinstance(block, Mapping) else {}
+    kind = text_of(written, "type") or "something"
+    return text_of(written, "text") or f"({spell_out(kind)[:100]}, not shown)"
 
 
 def _mend_tool(written: object) -> dict[str, Any]:

@@ -13,7 +13,7 @@ MAX_CHARACTERS = 200_000
 
 
 def result_content(content: Iterable[object], data: object, failed: bool = False) -> object:
-    """Return what is told: the data of a result with all but its texts, which say the same, or
+    """Return what is told: the data of a result with all but the texts that say the same, or
     without any its blocks. Of a failure the texts say why, whatever data there is.
     """
     blocks = [*content]
@@ -23,7 +23,25 @@ def result_content(content: Iterable[object], data: object, failed: bool = False
     if isinstance(data, dict) and data.keys() == {"result"}:
         data = data["result"]  # how servers wrap what is no object
     shown = _replace_bytes(data, dict(filter(None, map(_find_bytes, blocks))))
-    return _add_others(shown, [part(block) for block in blocks if not _is_text(block)])
+    others = [part(block) for block in blocks if not (_is_text(block) and _repeats(block, data))]
+    return _add_others(shown, [*filter(None, others)])
+
+
+def _repeats(block: object, data: object) -> bool:
+    """Tell whether a text is the data or one of its values, as it is or as JSON."""
+    text = part(block)
+    values = [data, *_list_values(data)]
+    try:
+        return text in values or json.loads(text) in values
+    except ValueError:
+        return False
+
+
+def _list_values(data: object) -> Iterable[object]:
+    if isinstance(data, dict):
+        inner = [value for value in data.values() if isinstance(value, list)]
+        return [*data.values(), *(item for values in inner for item in values)]
+    return data if isinstance(data, list) else []
 
 
 def _find_bytes(block: object) -> tuple[str, str] | None:

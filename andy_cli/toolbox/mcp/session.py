@@ -24,6 +24,12 @@ from andy_cli.toolbox.mcp.connection import first_cause
 from andy_cli.toolbox.mcp.login import sign_requests
 from andy_cli.toolbox.mcp.long_lines import CODEC
 from andy_cli.toolbox.mcp.mended_answers import mend_transport
+from andy_cli.toolbox.mcp.resources import (
+    READ_RESOURCE,
+    has_resources,
+    list_resources,
+    read_resource,
+)
 from andy_cli.toolbox.mcp.servers import McpServer, ServerTool, log_of
 from andy_cli.toolbox.terminal.processes import MARK
 from andy_cli.toolbox.tool import PROGRESS
@@ -43,6 +49,7 @@ class Session:
     def __init__(self, client: Client, server: McpServer) -> None:
         self._client = client
         self._patience = max(TIMEOUT, server.timeout)
+        self._reads_resources = False
 
     async def tools(self) -> tuple[ServerTool, ...]:
         server_tools: list[ServerTool] = []
@@ -62,10 +69,14 @@ class Session:
             cursor = page.next_cursor
             if not cursor or len(server_tools) > MAX_TOOLS:
                 break
-        return tuple(server_tools[:MAX_TOOLS])
+        has_own = any(tool.name == READ_RESOURCE.name for tool in server_tools)
+        self._reads_resources = not has_own and await has_resources(self._client)
+        return (*server_tools[:MAX_TOOLS], *[READ_RESOURCE] * self._reads_resources)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> tuple[object, bool]:
         """Call a tool; return its result, and whether the server says that it failed."""
+        if name == READ_RESOURCE.name and self._reads_resources:
+            return await self._read_resource(str(arguments.get("uri") or "")), False
         report_progress = PROGRESS.get()  # of this call: the server is heard in a task of its own
 
         async def tell_progress(progress: float, total: float | None, message: str | None) -> None:
@@ -86,6 +97,11 @@ class Session:
         failed = bool(answered.is_error)
         content = results.result_content(answered.content, answered.structured_content, failed)
         return content, failed
+
+    async def _read_resource(self, uri: str) -> object:
+        if uri:
+            return await read_resource(self._client, uri)
+        return results.result_content((), await list_resources(self._client))
 
 
 def title_of(tool: Tool) -> str:

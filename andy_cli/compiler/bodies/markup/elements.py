@@ -7,6 +7,7 @@ value goes on until a closer that another tag of the call follows.
 
 import html
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -16,6 +17,13 @@ from andy_cli.compiler.bodies.calls import (
     declared_properties,
     parameters_schema,
     unwrap_arguments,
+)
+from andy_cli.compiler.bodies.markup.quoted_calls import (
+    NEARBY,
+    QuotedCalls,
+    TagKind,
+    find_own_tags,
+    kind_of_tag,
 )
 from andy_cli.compiler.bodies.typed import add_value, parse_typed, parse_untyped
 from andy_cli.compiler.dialect import Tools
@@ -135,7 +143,10 @@ class OpenElementCall:
 class ElementReader:
     """Takes the tags of a text in order; what lies in an open value is data."""
 
-    def __init__(self, text: str, tools: Tools, tags: TagSyntax) -> None:
+    def __init__(self, text: str, tools: Tools, tags: TagSyntax, nested: bool) -> None:
+        """`nested`: calls that a value quotes are whole, and their tags end nothing."""
+        self._quoted_calls = QuotedCalls() if nested else None
+        self._tag_end = 0
         self._text, self._tools, self._tags = text, tools, tags
         self._calls: list[OpenElementCall] = []
         self._value: re.Match[str] | None = None
@@ -145,13 +156,12 @@ class ElementReader:
         self._torn = False  # there is text in a call that belongs to no value
 
     def take(self, tag: re.Match[str]) -> None:
-        kind = tag.lastgroup
-        if self._value is not None and not self._leaves_value(tag, str(kind)):
+        kind = kind_of_tag(tag)
+        if self._stays_in_value(tag, kind):
             return
         open_call = self._calls[-1] if self._calls and not self._calls[-1].closed else None
         if open_call is not None:
-            between = self._text[self._at : tag.start()]
-            self._torn = self._torn or WRAPPERS.sub("", between).strip() != ""
+            self._torn = self._torn or self._is_text_before(tag)
         if kind == "call":
             name = clean_tool_name(self._clean_name(tag["name"]), self._tools)
             self._calls.append(OpenElementCall(name, self._tools.get(name)))
@@ -161,14 +171,31 @@ class ElementReader:
             open_call.closed = kind == "end"
         self._at = tag.end()
 
-    def _leaves_value(self, tag: re.Match[str], kind: str) -> bool:
+    def _is_text_before(self, tag: re.Match[str]) -> bool:
+        """Tell whether there is text between a tag and what was read last."""
+        between = WRAPPERS.sub("", self._text[self._at : tag.start()]).strip()
+        return between != "" and not (tag.lastgroup == "call" and NEARBY.fullmatch(between))
+
+    def _stays_in_value(self, tag: re.Match[str], kind: TagKind) -> bool:
+        """Tell whether a tag is data: a value is open and goes on, or quotes a call with it."""
+        gap_text, self._tag_end = self._text[self._tag_end : tag.start()], tag.end()
+        quoted_calls = self._quoted_calls
+        is_quoted = quoted_calls is not None and quoted_calls.take(kind, gap_text)
+        return self._value is not None and (is_quoted or not self._leaves_value(tag, kind))
+
+    @property
+    def seems_nested(self) -> bool:
+        """A value seems to quote a call."""
+        return self._quoted_calls is not None and self._quoted_calls.found
+
+    def _leaves_value(self, tag: re.Match[str], kind: TagKind) -> bool:
         """Tell whether the tag stands outside the open value, which then is complete."""
         ended = self._ended
         if kind == "value_end":
             if tag.groupdict().get("of") in (None, self._open_key()):
                 self._ended = tag
             return False
-        if ended is not None and blanks_between(self._text, ended.end(), tag.start()):
+        if ended is not None and self._stands_behind(ended, tag):
             self._keep_ended(ended)
             return True
         if kind == "value":
@@ -176,6 +203,12 @@ class ElementReader:
         if kind == "end" and (ended is None or ended.lastgroup == "end"):
             self._ended = tag  # the closer of a wrong element, if no better one follows
         return False
+
+    def _stands_behind(self, ended: re.Match[str], tag: re.Match[str]) -> bool:
+        """Tell whether nothing stands between the tags, or before a call what wraps it."""
+        if tag.lastgroup == "call":
+            return NEARBY.fullmatch(self._text[ended.end() : tag.start()]) is not None
+        return blanks_between(self._text, ended.end(), tag.start())
 
     def _closes_unclosed(self, tag: re.Match[str]) -> bool:
         """End the open value before the next parameter, if it was never closed."""
@@ -227,13 +260,20 @@ class ElementReader:
     def _holds_another(self, text: str) -> bool:
         """Tell whether a value goes on beyond its closer to another argument of the tool."""
         names, closer_seen = declared_properties(self._calls[-1].tool), False
-        for tag in compile_tags(self._tags).finditer(text) if "</" in text else ():
+        for tag in self._find_own_tags(text) if "</" in text else ():
             key = self._clean_name(tag["key"]) if tag.lastgroup == "value" else ""
             is_given = key == self._open_key() or key in self._calls[-1].arguments
             if closer_seen and key in names and not is_given:
                 return True
             closer_seen = closer_seen or tag.lastgroup == "value_end"
         return False
+
+    def _find_own_tags(self, text: str) -> Iterator[re.Match[str]]:
+        """Find the tags in a value that belong to no call that it quotes."""
+        tags = compile_tags(self._tags)
+        return (
+            find_own_tags(text, tags, in_value=True) if self._quoted_calls else tags.finditer(text)
+        )
 
     def _open_key(self) -> str:
         assert self._value is not None
@@ -285,10 +325,22 @@ def has_all_parameters(call: OpenElementCall) -> bool:
 
 def read_elements(text: str, tools: Tools, tags: TagSyntax) -> FoundCalls | None:
     """The calls in the text, in order; None if none begins."""
-    reader = ElementReader(text, tools, tags)
+    reader, found_calls = _read_tags(text, tools, tags, nested=True)
+    if reader.seems_nested and (found_calls is None or found_calls.incomplete):
+        # A value may quote the beginning of a call alone: then the first closer was its own.
+        _, plain_calls = _read_tags(text, tools, tags, nested=False)
+        if plain_calls and not (plain_calls.incomplete or plain_calls.rest.strip()):
+            return plain_calls
+    return found_calls
+
+
+def _read_tags(
+    text: str, tools: Tools, tags: TagSyntax, nested: bool
+) -> tuple[ElementReader, FoundCalls | None]:
+    reader = ElementReader(text, tools, tags, nested)
     for tag in compile_tags(tags).finditer(text):
         reader.take(tag)
-    return reader.finish()
+    return reader, reader.finish()
 
 
 STRING_ATTRIBUTE = Expression(r"\bstring\s{0,9}=\s{0,9}[\"']?(true|false)")

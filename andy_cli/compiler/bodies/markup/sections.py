@@ -18,12 +18,16 @@ from andy_cli.compiler.bodies.end_detectors import (
 )
 from andy_cli.compiler.bodies.json_scan import JsonScan
 from andy_cli.compiler.bodies.lookahead import may_begin_request
+from andy_cli.compiler.bodies.markup.quoted_calls import (
+    MAX_GAP,
+    TAG,
+    TAGS,
+    QuotedCalls,
+    kind_of_tag,
+)
 from andy_cli.compiler.dialect import EndDetector, Tools
 from andy_cli.compiler.expression import Expression
 
-TAG = r"(?:\w{1,20}[:|_])?(?:[|\uff5c]\w{1,20}[|\uff5c] ?)?"
-VALUE = rf"<{TAG}(?:(?:parameter|param)(?:name)?|arg_value)[\s=>\u0120]|<\|open\|>argument\s"
-"""Begins a raw value."""
 SETTLED = Expression(
     rf"(?:</{TAG}(?:parameters?|param|arg_value|invoke|function|tool_call|call)\s{{0,9}}>"
     rf"|<ifm\|/(?:arg_value|tool_call)>|<\|close\|>(?:argument|call)<\|sep\|>"
@@ -32,6 +36,8 @@ SETTLED = Expression(
 """The tags before a closer that means it."""
 MAX_DISTANCE = 240
 """Characters before a closer that are looked at."""
+MAX_TAG_LENGTH = 160
+"""Characters of the longest of `TAGS`."""
 
 
 @cache
@@ -46,13 +52,16 @@ class RawSectionEnd(LimitedEnd):
     def __init__(self, *end_markers: str) -> None:
         super().__init__()
         self._end_markers = frozenset(end_markers)
-        self._expression = any_of(*end_markers, extra=VALUE)
-        self._reach = max(map(len, end_markers)) + 60
+        self._expression = any_of(*end_markers, extra=TAGS)
+        self._reach = max(map(len, end_markers)) + MAX_TAG_LENGTH
         self._begins = frozenset({"<", *(closer[0] for closer in end_markers)})
         self._far = 0  # characters since one that a tag may begin with
         self._passed: list[str] = []  # what came since, after the tail
         self._value = False
         self._tail = ""
+        self._quoted_calls = QuotedCalls()
+        self._passed_length = 0  # what came before the tail
+        self._tag_end = 0  # of all that came
 
     def _find_end(self, text: str) -> int | None:
         if self._begins.isdisjoint(text):
@@ -67,16 +76,23 @@ class RawSectionEnd(LimitedEnd):
             self._passed = []
         seen_length, buffered_text = len(self._tail), self._tail + text
         for match in self._expression.finditer(buffered_text, max(0, seen_length - self._reach)):
-            if match.end() <= seen_length:
-                continue
-            if match[0] not in self._end_markers:
-                self._value = True
-            elif not self._value or SETTLED.search(
-                buffered_text[max(0, match.start() - MAX_DISTANCE) : match.start()]
-            ):
+            if match.end() > seen_length and self._ends_with(match):
                 return match.end() - seen_length
-        self._tail = buffered_text[-MAX_DISTANCE - self._reach :]
+        self._tail = buffered_text[-MAX_GAP - self._reach :]
+        self._passed_length += len(buffered_text) - len(self._tail)
         return None
+
+    def _ends_with(self, tag: re.Match[str]) -> bool:
+        """Take the next tag; tells whether it is the closer."""
+        gap_start, self._tag_end = self._tag_end, self._passed_length + tag.end()
+        gap_text = tag.string[max(0, gap_start - self._passed_length) : tag.start()]
+        if self._quoted_calls.take(kind_of_tag(tag), gap_text):
+            return False
+        self._value = self._value or tag.lastgroup == "value"
+        if tag[0] not in self._end_markers:
+            return False
+        text_before = tag.string[max(0, tag.start() - MAX_DISTANCE) : tag.start()]
+        return not self._value or SETTLED.search(text_before) is not None
 
 
 class JsonSectionEnd(LimitedEnd):

@@ -15,7 +15,12 @@ from typing import Any, Literal, NamedTuple
 from andy_cli.compiler.dialect import Tools
 from andy_cli.foreign_values import read_json, standardize_required
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
-from andy_cli.frontends.serve.wires.field_checks import MAX_TOOLS, check_fields, wrong_type
+from andy_cli.frontends.serve.wires.field_checks import (
+    MAX_TOOLS,
+    check_fields,
+    refuse_field,
+    wrong_type,
+)
 from andy_cli.frontends.serve.wires.freeform_tools import freeform_arguments, freeform_parameters
 from andy_cli.messages import Arguments, Message, Role, Schema, ToolCall
 
@@ -103,7 +108,7 @@ def read_translated_request(
     if chat_request.tools:
         return chat_request._replace(body=body)
     if chat_request.choice.how == "required":
-        raise ApiError(400, "tool_choice wants a tool, and there are no tools.")
+        raise refuse_field("tool_choice", "wants a tool, and there are no tools.")
     # Without tools whatever the model writes is text.
     return chat_request._replace(choice=ToolChoice("none"), body=body)
 
@@ -152,7 +157,7 @@ def _read_model(value: object) -> str:
     if not isinstance(value, str) or len(value) > 256 or not value.isprintable():
         raise wrong_type("model", "a name")
     if ".." in value or value.startswith(("/", "~", "\\")):
-        raise ApiError(400, "model is a name and no path.", code="model_not_found")
+        raise refuse_field("model", "is a name and no path.", code="model_not_found")
     return value
 
 
@@ -164,8 +169,8 @@ def _read_history(messages: object, kept_parts: dict[str, object]) -> list[Messa
     for index, message in enumerate(_with_tool_calls(messages)):
         role = ROLES.get(str(message.get("role"))) if isinstance(message, dict) else None
         if role is None:
-            raise ApiError(
-                400, f"messages[{index}] has no role that is known.", code="invalid_value"
+            raise refuse_field(
+                f"messages[{index}]", "has no role that is known.", code="invalid_value"
             )
         text = read_content(message.get("content"), kept_parts, index)
         if role == "assistant":
@@ -207,7 +212,7 @@ def _read_part(content_part: object, kept_parts: dict[str, object], index: int) 
     if kind == "refusal":
         return str(content_part.get("refusal") or "")
     if kind in (None, "text"):
-        raise ApiError(400, f"messages[{index}].content holds no text and no part with a type.")
+        raise refuse_field(f"messages[{index}].content", "holds no text and no part with a type.")
     placeholder = f"\ufdd0{len(kept_parts)}\ufdd1"
     kept_parts[placeholder] = content_part
     return placeholder
@@ -226,7 +231,7 @@ def _read_call(value: object, index: int) -> ToolCall:
     function = call.get("custom" if custom else "function")
     name = function.get("name") if isinstance(function, dict) else None
     if not isinstance(function, dict) or not isinstance(name, str):
-        raise ApiError(400, f"messages[{index}].tool_calls holds no calls.")
+        raise refuse_field(f"messages[{index}].tool_calls", "holds no calls.")
     written = function.get("arguments")
     if custom:
         written = freeform_arguments(str(function.get("input") or ""))
@@ -263,7 +268,7 @@ def _read_tool(value: object, index: int) -> tuple[str, Schema]:
         function = _read_freeform_tool(tool.get("custom"), index)
     name = function.get("name") if isinstance(function, dict) else None
     if not isinstance(function, dict) or not isinstance(name, str) or not name:
-        raise ApiError(400, f"tools[{index}] is no function with a name.", code="invalid_value")
+        raise refuse_field(f"tools[{index}]", "is no function with a name.", code="invalid_value")
     if not isinstance(function.get("parameters"), dict | None):
         raise wrong_type(f"tools[{index}].function.parameters", "no schema")
     if not isinstance(function.get("description"), str | None):
@@ -282,8 +287,8 @@ def _read_freeform_tool(custom: object, index: int) -> dict[str, object] | None:
     elif isinstance(grammar, dict) and isinstance(grammar.get("definition"), str):
         parameters = freeform_parameters(grammar.get("syntax"), grammar["definition"])
     else:
-        raise ApiError(
-            400, f"tools[{index}].custom.format.grammar has no definition.", code="invalid_type"
+        raise refuse_field(
+            f"tools[{index}].custom.format.grammar", "has no definition.", code="invalid_type"
         )
     name_and_description = {key: custom.get(key) for key in ("name", "description")}
     return {**name_and_description, "parameters": parameters}
@@ -336,7 +341,7 @@ def _keep_allowed(body: Mapping[str, object], tools: dict[str, Schema]) -> dict[
     listed = _list_allowed_tools(choice.get("allowed_tools"))
     names = [*map(find_tool_name, listed)]
     if unknown := [name for name in names if name not in tools]:
-        raise ApiError(400, f"tool_choice allows {unknown[0]!r}, which is none of the tools.")
+        raise refuse_field("tool_choice", f"allows {unknown[0]!r}, which is none of the tools.")
     return {name: tool for name, tool in tools.items() if name in names}
 
 
@@ -367,5 +372,7 @@ def _read_choice(body: Mapping[str, object], tools: Tools) -> ToolChoice:
         name = find_tool_name(value)
         if name in tools:
             return ToolChoice("required", name)
-        raise ApiError(400, f"tool_choice names {name!r}, which is none of the tools.")
-    raise ApiError(400, "tool_choice is auto, none, required or a function.", code="invalid_value")
+        raise refuse_field("tool_choice", f"names {name!r}, which is none of the tools.")
+    raise refuse_field(
+        "tool_choice", "is auto, none, required or a function.", code="invalid_value"
+    )

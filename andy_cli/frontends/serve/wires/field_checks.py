@@ -24,8 +24,13 @@ Check = Callable[[object, str], object]
 Value = TypeVar("Value")
 
 
+def refuse_field(field_path: str, explanation: str, code: str | None = None) -> ApiError:
+    """Make the refusal of what a client sent in a field: it begins with the name of that."""
+    return ApiError(400, f"{field_path} {explanation}", code=code, param=field_path)
+
+
 def wrong_type(field_path: str, expected: str) -> ApiError:
-    return ApiError(400, f"{field_path} is {expected}.", code="invalid_type")
+    return refuse_field(field_path, f"is {expected}.", code="invalid_type")
 
 
 def typed_check(kind: type[Value], expected: str) -> Callable[[object, str], Value]:

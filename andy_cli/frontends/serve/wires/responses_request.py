@@ -33,6 +33,7 @@ from andy_cli.frontends.serve.wires.field_checks import (
     check_object,
     check_text,
     map_fields,
+    refuse_field,
     wrong_type,
 )
 from andy_cli.frontends.serve.wires.freeform_tools import (
@@ -127,8 +128,8 @@ def read_offered_tools(body: Mapping[str, Any]) -> dict[str, OfferedTool]:
             (offered.namespace, offered.name): offered for offered in _read_tool(tool, field_path)
         }
     if body.get("tools") and not tools_by_place:
-        raise ApiError(
-            400, "tools holds none that the client runs; others cannot be run from here."
+        raise refuse_field(
+            "tools", "holds none that the client runs; others cannot be run from here."
         )
     offered_tools: dict[str, OfferedTool] = {}
     for offered in sorted(tools_by_place.values(), key=lambda offered: bool(offered.namespace)):
@@ -275,14 +276,14 @@ def read_responses_request(value: object) -> ChatRequest:
     body = check_body(value)
     for name in STATEFUL_FIELDS:
         if body.get(name) is not None:
-            raise ApiError(
-                400,
-                f"{name} is not supported: nothing is kept here between requests. Send the whole "
+            raise refuse_field(
+                name,
+                "is not supported: nothing is kept here between requests. Send the whole "
                 "conversation as input.",
                 code="unsupported_parameter",
             )
     if body.get("background") is True:
-        raise ApiError(400, "background is not supported.", code="unsupported_parameter")
+        raise refuse_field("background", "is not supported.", code="unsupported_parameter")
     request = map_fields(body, FIELD_READERS)
     offered_tools = read_offered_tools(body)
     tools, choice = _choose_tools(body, offered_tools)
@@ -319,7 +320,7 @@ def _read_history(
 def _add_message(transcript: Transcript, item: Mapping[str, Any], field_path: str) -> None:
     role = item.get("role")
     if role not in ROLES:
-        raise ApiError(400, f"{field_path}.role is user, assistant, system or developer.")
+        raise refuse_field(f"{field_path}.role", "is user, assistant, system or developer.")
     transcript.add_message(str(role), _read_parts(item.get("content"), f"{field_path}.content"))
 
 
@@ -354,9 +355,7 @@ def _read_item(
         id = check_name(item.get("call_id", item.get("id")), f"{field_path}.call_id")
         transcript.add_result(id, OUTPUTS[type](item, field_path), field_path)
     elif type not in LEFT_OUT:
-        raise ApiError(
-            400, f"{field_path} is an item of the type {type!r}, which is not known here."
-        )
+        raise refuse_field(field_path, f"is an item of the type {type!r}, which is not known here.")
 
 
 def is_reference(item: object) -> bool:
@@ -438,8 +437,8 @@ def _read_part(content_part: Mapping[str, Any], field_path: str) -> ContentPart:
         filename = name if isinstance(name, str) and name else "file"
         return file_part(check_text(content_part["file_data"], f"{field_path}.file_data"), filename)
     if kind in ("input_image", "input_file"):
-        raise ApiError(400, f"{field_path} holds no data; files are neither kept nor fetched here.")
-    raise ApiError(400, f"{field_path} is a part of the type {kind!r}, which is not known here.")
+        raise refuse_field(field_path, "holds no data; files are neither kept nor fetched here.")
+    raise refuse_field(field_path, f"is a part of the type {kind!r}, which is not known here.")
 
 
 def _choose_tools(
@@ -458,7 +457,7 @@ def _choose_tools(
         ]
         return [tool for name, tool in tools.items() if name in allowed], choice.get("mode")
     if str(choice.get("type")) not in FORMS:
-        raise ApiError(400, "tool_choice is auto, none, required, a tool here or allowed_tools.")
+        raise refuse_field("tool_choice", "is auto, none, required, a tool here or allowed_tools.")
     function = {"name": _find_chosen_tool(choice, offered_tools)}
     return list(tools.values()), {"type": "function", "function": function}
 
@@ -489,7 +488,7 @@ def _read_format(body: Mapping[str, Any]) -> dict[str, object]:
     if kind == "json_object":
         return {"response_format": {"type": "json_object"}}
     if kind != "json_schema":
-        raise ApiError(400, "text.format.type is text, json_object or json_schema.")
+        raise refuse_field("text.format.type", "is text, json_object or json_schema.")
     check_name(text_format.get("name"), "text.format.name")
     check_object(text_format.get("schema"), "text.format.schema")
     named_schema = {

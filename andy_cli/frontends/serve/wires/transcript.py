@@ -7,7 +7,7 @@ in messages of their own. Elsewhere they are items or blocks in an order that cl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.frontends.serve.wires.field_checks import refuse_field
 
 ContentPart = Mapping[str, object]
 """A text, a picture or a file, in the chat API's form."""
@@ -54,9 +54,8 @@ class Transcript:
     def add_result(self, id: str, content_parts: Sequence[ContentPart], field_path: str) -> None:
         """Raises ApiError where no call has this id, or it has its result already."""
         if self.waiting.pop(id, None) is None:
-            raise ApiError(
-                400,
-                f"{field_path} is the result of {id!r}, and no call with this id waits for one.",
+            raise refuse_field(
+                field_path, f"is the result of {id!r}, and no call with this id waits for one."
             )
         result = {"role": "tool", "tool_call_id": id, "content": list(content_parts)}
         self._open[id].results.append(result)
