@@ -367,7 +367,7 @@ SUCCESS = Expression(
     r"^\W*(?:ok|done|success\w*|true)\W*$|\"(?:ok|success|done)\": ?true"
     r"|\"(?:status|result|state)\": ?\"(?:ok|success|succeeded|done|accepted|confirmed)\""
 )
-QUESTION = Expression("[?？؟]")
+QUESTION_MARKS = frozenset("?？؟")
 MAX_GIVEN = 20_000
 """Characters of a text that is looked at for what it tells."""
 TEXT_START = Expression(r"[:：]|\n|(?<!\w)[\"'“„«「]")
@@ -404,7 +404,7 @@ class EvidenceIndex:
     @property
     def is_asked(self) -> bool:
         """Tell whether the user's words are a question."""
-        return QUESTION.search(self.evidence.user) is not None
+        return not QUESTION_MARKS.isdisjoint(self.evidence.user)
 
     @cached_property
     def given_reports(self) -> Sequence[tuple[frozenset[str], frozenset[str]]]:
