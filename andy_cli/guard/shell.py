@@ -42,6 +42,7 @@ from andy_cli.guard.commands.lookup import (
     resolve_place,
     running_programs,
     senders,
+    split_behind_signs,
 )
 from andy_cli.guard.commands.read_only_commands import Inside, doubt_about, judge_paths
 from andy_cli.guard.workspace import contain, locate_place
@@ -546,6 +547,6 @@ def _names_secret(word: Word, folder: ShellFolder) -> bool:
 
 def _named_places(value: str, folder: ShellFolder) -> Iterator[str]:
     """The places a word may name: the whole, and what stands after `@`, `=` or `:`."""
-    for value_part in {value, *re.split(r"[@=:;,<]", value)}:
+    for value_part in {value, *split_behind_signs(value)}:
         if value_part and "://" not in value_part:
             yield resolve_place(value_part, folder)
