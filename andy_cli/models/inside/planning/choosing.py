@@ -38,8 +38,6 @@ KIND_WEIGHT, LEAST_LIKELY = 0.02, -5.0
 is less likely tells no more."""
 SHARE_WEIGHT = 0.1
 """The same of the likelihood itself, where it is asked whether a kind of talk is meant at all."""
-DECISIVE_LEAD = 0.025
-"""A lead of one command over all others that settles it."""
 NONE_WEIGHT, NONE_ODDS = 1.5, -0.5
 """Of log-odds that no command of others is asked for, which were learned from fewer such requests
 than people write: their weight, and what is added."""
