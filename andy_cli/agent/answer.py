@@ -358,6 +358,7 @@ def accept_answer(conversation: Conversation, state: TurnState, reply: ModelRepl
     compiled = reply.compiled
     state.note_empty(compiled)
     if state.take_empty_retry():
+        # It may have been a call that the server could not read: as text it would be seen.
         conversation.model.pause_native_tools()
         if not conversation.client.guided:
             return False

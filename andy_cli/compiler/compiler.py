@@ -568,6 +568,7 @@ class Compiler:
         if not asking:
             return False
         requests = self._join_requests([segment.parsed for segment in asking])
+        # Their places are those in the reasoning; in the text of the reply they have none.
         requests = tuple(request._replace(span=(0, 0)) for request in requests)
         self._parsed.append(Parsed(requests, ("took a request from open reasoning",)))
         self._dialect = asking[0].dialect

@@ -293,6 +293,7 @@ def _judge_commands(
     if "\\\n" in line:
         yield ask("a line goes on in the next")
     yield from _judge_together(shell_line, folder)
+    # A `cd` holds for its own subshell, which begins where the one around it was.
     folders: dict[tuple[int, ...], ShellFolder] = {(): folder}
     for command in shell_line.commands:
         within = command.subshells

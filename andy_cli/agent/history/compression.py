@@ -313,6 +313,7 @@ def _shorten_messages(
     shortened: dict[str, None] = {}
     for shorten in STEPS:
         for position, message in enumerate(messages):
+            # In the midst of a step: later messages are left whole once there is room.
             if size_after <= goal_size:
                 break
             if position in pinned:

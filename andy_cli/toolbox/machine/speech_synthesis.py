@@ -217,6 +217,7 @@ def _speech_line(
     chosen = f"{voice or 'en'}+{style.variant}" if style.variant else voice
     options = ["-v", chosen] if chosen else []
     options += ["-s", str(style.speed), "-p", str(style.pitch), "-a", str(style.loudness)]
+    # `-b 1`: the text is UTF-8, whatever the locale.
     return [program, *options, "-b", "1", "--stdin", "-w", str(file)], text
 
 

@@ -150,6 +150,7 @@ class ElementReader:
             return
         open_call = self._calls[-1] if self._calls and not self._calls[-1].closed else None
         if open_call is not None:
+            # Words between the tags of a call belong to no value: something of it is lost.
             between = self._text[self._at : tag.start()]
             self._torn = self._torn or WRAPPERS.sub("", between).strip() != ""
         if kind == "call":

@@ -202,6 +202,7 @@ class Scorer:
         scores = [sum_nearest(group) for group in values]
         talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
         text_lead = talk["create"] - max(talk.values())
+        # Tools of strangers bring no examples, from which the odds of a kind could be learned.
         if not profiles.has_examples:
             kind = max(talk, key=talk.__getitem__)
             commands, none = self._rate_described(text, plain, profiles)

@@ -143,6 +143,7 @@ def measure_run(text: str, tokens: Sequence[Span], run: Run) -> RunForm:
         is_capitalized=all(capitals),
         is_name=not begins_sentence and all(capitals),
         begins_capitalized=not begins_sentence and capitals[0],
+        # A lone word that begins a sentence has its capital from there.
         ends_capitalized=capitals[-1] and len(words) > begins_sentence,
         holds_digits=any(digits),
         is_number=all(map(str.isdigit, words)),
