@@ -205,10 +205,15 @@ def group_by_count(lines: Sequence[str], separator: str) -> list[list[str]]:
     return line_runs
 
 
+def split_cells(line: str, separator: str) -> list[str]:
+    return [cell.strip() for cell in line.split(separator)]
+
+
 def tabulate_cells(lines: Sequence[str], separator: str) -> ResultTable:
-    head = 0 if any(read_cell(cell) is not None for cell in lines[0].split(separator)) else 1
-    rows = [[cell.strip() for cell in line.split(separator)] for line in lines[head:]]
-    names = [cell.strip() for cell in lines[0].split(separator)]
+    names = split_cells(lines[0], separator)
+    # A first row with a figure in it is a record as well, beside what it calls the columns.
+    is_record = any(read_cell(cell) is not None for cell in lines[0].split(separator))
+    rows = [split_cells(line, separator) for line in (lines if is_record else lines[1:])]
     columns = {
         f"{column_index} {name}": [row[column_index] for row in rows]
         for column_index, name in enumerate(names)

@@ -113,6 +113,7 @@ def _fold_name(text: str) -> str:
 
 
 def _nearest_voices(folded_voice: str, voices: Sequence[Voice]) -> str:
+    # Of voices with one name the first stays, which the program prefers.
     by_name = {name: voice.id for voice in reversed(voices) for name in _voice_names(voice)}
     close_matches = difflib.get_close_matches(folded_voice, by_name, n=4, cutoff=0.5)
     names = dict.fromkeys(by_name[match] for match in close_matches)

@@ -58,6 +58,7 @@ def read_date(match: re.Match[str]) -> list[list[PartialDate]]:
     groups = match.groupdict()
     if groups["a2"]:
         first, second, year = int(groups["a2"]), int(groups["b2"]), complete_year(int(groups["y2"]))
+        # With dots the day stands first; with another sign nobody knows.
         european, american = PartialDate(year, second, first), PartialDate(year, first, second)
         return [[european]] if groups["sign"] == "." else [[european], [american]]
     for form_number in NUMERIC_FORMS:
