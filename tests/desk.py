@@ -1,17 +1,20 @@
 """The tools of the documents' examples, scripted, and turns that are played with them."""
 
 import asyncio
+import io
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, Field
+from rich.console import Console
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
 from andy_cli.events import Event
+from andy_cli.frontends.chat.screen.approval_choices import draw_question
 from andy_cli.frontends.terminal.messages import format_action
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Gate
 from andy_cli.messages import Arguments, Chunk
@@ -238,3 +241,9 @@ def client(url: str, model: str = "m", tools: bool = True, provider: str = "open
     endpoint = Endpoint(provider, model, url, "secret", "K")
     chosen = Chosen(endpoint, Provider(provider, tools=tools), "")
     return connect_client(chosen, load(["network.tries=1"], environment={}))
+
+
+def read_question(request: ApprovalRequest) -> list[str]:
+    """All rows above the answers, as a wide terminal shows them before a yes."""
+    question = draw_question(request, Console(file=io.StringIO(), width=1000))
+    return [row.plain for row in question.whole or question.rows]

@@ -22,7 +22,7 @@ from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.registry import Registry
 from tests.cases import loop_over
-from tests.desk import desk, speak
+from tests.desk import desk, read_question, speak
 from tests.fakes import ScriptedModel, native
 from tests.tools import shipped, work_in
 
@@ -629,7 +629,7 @@ SHOWN = [
         ResourceAccess(
             ("a.txt",), "write", summary="new file, 1 line", diff="@@ -0,0 +1,1 @@\n+x\u202e"
         ),
-        ["andy wants to write a.txt (new file, 1 line)", "1 + x\\u202e"],
+        ["andy wants to write a.txt (new file, 1 line)", "  1 + x\\u202e"],
     ),
 ]
 
@@ -638,9 +638,7 @@ SHOWN = [
 def test_before_a_yes_exactly_what_would_happen_is_said_once(
     action: str, access: ResourceAccess, lines: list[str]
 ) -> None:
-    assert [
-        *approval_choices.render_request(ApprovalRequest("tool", Effect.RUN, action, access))
-    ] == lines
+    assert read_question(ApprovalRequest("tool", Effect.RUN, action, access)) == lines
 
 
 LONG = "".join(f"{number}\n" for number in range(1, 4001))

@@ -158,6 +158,17 @@ def test_no_function_has_more_than_ten_branches() -> None:
     assert branching == []
 
 
+def test_no_conditional_expression_stands_in_another() -> None:
+    chained = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in FILES
+        for node in list_nodes(path)
+        if isinstance(node, ast.IfExp)
+        and any(isinstance(inner, ast.IfExp) for inner in ast.walk(node) if inner is not node)
+    ]
+    assert chained == []
+
+
 def test_no_room_is_crowded() -> None:
     rooms = Counter(path.parent for path in FILES if path.name != "__init__.py")
     assert {str(room.relative_to(ROOT)): files for room, files in rooms.items() if files > 15} == {}

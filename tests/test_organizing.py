@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from andy_cli.actions import fill_action
 from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError
-from andy_cli.frontends.chat.screen import approval_choices
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Gate, Mode
 from andy_cli.guard.rules import parse_rules
 from andy_cli.messages import Arguments, ToolCall, ToolResult
@@ -26,6 +25,7 @@ from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.files.history import journal, kept_batches, recorded, trash, undoing
 from andy_cli.toolbox.files.moving import batches, transfers
 from andy_cli.toolbox.runtime_context import GrantedPath
+from tests.desk import read_question
 from tests.test_music import an_ordinary_user
 from tests.tools import claimed, ran, shipped, work_in
 from tests.trees import workspace_with
@@ -139,7 +139,7 @@ def test_many_files_move_with_one_preview_and_one_yes(workspace: Path) -> None:
     result, asked = decided("ask", "move", {"paths": ["*.jpg"], "destination": "photos"})
     assert isinstance(result, ToolResult)
     assert result.content == "moved 2 files to photos: a.jpg, b.jpg."
-    assert [*approval_choices.render_request(asked[0])] == [
+    assert read_question(asked[0]) == [
         "andy wants to move *.jpg to photos",
         "  2 files:",
         "  photos (a new folder)",
@@ -626,7 +626,7 @@ def test_what_is_replaced_goes_into_the_trash_and_comes_back(workspace: Path) ->
     arguments: Arguments = {"paths": ["a.txt", "b*", "box"], "destination": "crate/"}
     assert "already: crate/box" in refused("move", **arguments)
     result, asked = decided("ask", "move", {**arguments, "replace": True})
-    line = next(line for line in approval_choices.render_request(asked[0]) if "in place of" in line)
+    line = next(line for line in read_question(asked[0]) if "in place of" in line)
     assert line.startswith("  box (2 entries in it) -> crate/box, in place of the folder there (1 ")
     assert line.endswith("entry in it), which goes into the trash")
     assert isinstance(result, ToolResult), result

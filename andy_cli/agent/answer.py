@@ -307,7 +307,7 @@ def finish_reply(
     if state.check_format(output.text, violation, model.is_strict, model.advice):
         model.stop_enforcing_format()
     note_rest_of_call(conversation, state, reply)
-    yield from release_reply(conversation, state, reply, output)
+    yield from release_reply(state, reply, output)
     state.last_note = ""  # this was the reply to it
     # Of one whose steps are chosen no reply tells what of the prompt it has read.
     warning = "" if conversation.client.guided else conversation.budget.warn_of_unread(reply)
@@ -334,9 +334,7 @@ def note_rest_of_call(conversation: Conversation, state: TurnState, reply: Model
         state.open_call = reply.raw if reply.compiled.incomplete else ""
 
 
-def release_reply(
-    conversation: Conversation, state: TurnState, reply: ModelReply, output: OutputFilter
-) -> Iterator[Event]:
+def release_reply(state: TurnState, reply: ModelReply, output: OutputFilter) -> Iterator[Event]:
     """Show what was held of a complete reply, unless it is to be sent again, or takes the place of
     an answer that is on the screen."""
     is_second = state.last_note is ModelNote.WRITE_OR_EXPLAIN
@@ -360,6 +358,7 @@ def accept_answer(conversation: Conversation, state: TurnState, reply: ModelRepl
     compiled = reply.compiled
     state.note_empty(compiled)
     if state.take_empty_retry():
+        # It may have been a call that the server could not read: as text it would be seen.
         conversation.model.pause_native_tools()
         if not conversation.client.guided:
             return False

@@ -210,7 +210,7 @@ class ToolTitles:
 
     def _find_prefixed_title(self, name: str) -> str:
         """Find a name after a prefix of a protocol."""
-        prefix, _, unprefixed = re.sub(r"__|:", ".", name).rpartition(".")
+        prefix, unprefixed = _split_prefix(name)
         if prefix in WIRE_PREFIXES or prefix.startswith("mcp"):
             return self._titles.get(_fold_name(unprefixed), "")
         return ""
@@ -244,9 +244,15 @@ def _fold_name(name: str) -> str:
     return (name if "_" in name else HUMP.sub("_", name)).lower()
 
 
+def _split_prefix(name: str) -> tuple[str, str]:
+    """Split a name behind the last prefix: `functions.seek`, `mcp__music__seek`, `music:seek`."""
+    prefix, _, own_name = name.replace("__", ".").replace(":", ".").rpartition(".")
+    return prefix, own_name
+
+
 def make_titles(names: Collection[str]) -> dict[str, str]:
     """Make titles for tools of which nothing but the names is known."""
-    return {name: words_of_name(re.split(r"__|[.:]", name)[-1] or name) for name in names}
+    return {name: words_of_name(_split_prefix(name)[1] or name) for name in names}
 
 
 TOOL_WORDS = """

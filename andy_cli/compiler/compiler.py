@@ -290,11 +290,12 @@ class Compiler:
         """All that the reply means; a server's own calls count before those in the text."""
         native = self._native.read(complete=not cut_off)
         written = self._join_requests(self._parsed)
+        text_dialect = self._dialect if written else ""
         return CompiledReply(
             text="".join(self._text),
             reasoning="".join(self._reasoning),
             requests=native.requests or written,
-            dialect="native" if native.requests else self._dialect if written else "",
+            dialect="native" if native.requests else text_dialect,
             spans=tuple(self._spans),
             repairs=tuple(chain.from_iterable(parsed.repairs for parsed in self._parsed)),
             fault=next((parsed.fault for parsed in self._parsed if parsed.fault), native.fault),
@@ -567,6 +568,7 @@ class Compiler:
         if not asking:
             return False
         requests = self._join_requests([segment.parsed for segment in asking])
+        # Their places are those in the reasoning; in the text of the reply they have none.
         requests = tuple(request._replace(span=(0, 0)) for request in requests)
         self._parsed.append(Parsed(requests, ("took a request from open reasoning",)))
         self._dialect = asking[0].dialect

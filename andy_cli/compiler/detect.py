@@ -207,7 +207,11 @@ def _measure_fit(name: str, patterns: Sequence[str]) -> int:
     ]
     if any(pattern.startswith("!") for pattern in fitting):
         return 0
-    return max((len(re.sub(r"[-*?]", "", pattern)) for pattern in fitting), default=0)
+    return max(map(_count_letters, fitting), default=0)
+
+
+def _count_letters(pattern: str) -> int:
+    return sum(character not in "-*?" for character in pattern)
 
 
 @cache

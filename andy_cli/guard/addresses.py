@@ -274,10 +274,12 @@ def judge(
         return AddressJudgement(
             "block", "an address with a user name in it hides where it leads", method
         )
+    # It fits every text: what is no port stays at the host, and is refused with it.
     host_and_port = PORT.fullmatch(url_match[2])
     assert host_and_port is not None
     port = int(host_and_port[2]) if host_and_port[2] else DEFAULT_PORTS[url_match[1].lower()]
     named_host = host_and_port[1].lower()
+    # Before the host is judged: what the user trusts is mostly a name of their own network.
     if {named_host, f"{named_host}:{port}"} & set(trusted):
         addresses = tuple(_resolve_host(named_host, resolver))
         return AddressJudgement(

@@ -186,10 +186,13 @@ def _place_rules(tool: str, access: ResourceAccess, workspace: Path) -> tuple[st
     return tuple(_spell_rule(tool, path_spec) for path_spec in dict.fromkeys(path_specs))
 
 
+LONE_BRACKETS = str.maketrans({"(": "[(]", ")": "[)]"})
+
+
 def _spell_rule(tool: str, rule_spec: str) -> str:
     """The rule, in which a bracket without its pair stands for itself."""
     if not is_balanced(rule_spec):
-        rule_spec = re.sub(r"[()]", r"[\g<0>]", rule_spec)
+        rule_spec = rule_spec.translate(LONE_BRACKETS)
     return f"{tool}({rule_spec})"
 
 

@@ -133,13 +133,11 @@ URL_SAFE = str.maketrans("+/", "-_")
 def may_hold_secret(text: str, secrets: Sequence[str] = ()) -> bool:
     """Tell whether `redact_text` may find something: a first look, ten times as fast."""
     plain = text.lower()
-    return (
-        any(indicator in text for indicator in SIGNS)
-        or any(indicator in plain for indicator in PLAIN_SIGNS)
-        or ("://" in text and "@" in text)
-        or re.search(SIGN_FORMS, text) is not None
-        or any(encoded_run in text for secret in secrets for encoded_run in _encoded_runs(secret))
-    )
+    if any(sign in text for sign in SIGNS) or any(sign in plain for sign in PLAIN_SIGNS):
+        return True
+    if ("://" in text and "@" in text) or re.search(SIGN_FORMS, text):
+        return True
+    return any(run in text for secret in secrets for run in _encoded_runs(secret))
 
 
 def redact_text(text: str, secrets: Sequence[str] = ()) -> str:

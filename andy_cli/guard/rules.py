@@ -42,6 +42,7 @@ from andy_cli.guard.commands.lookup import (
     is_secret,
     program_set,
     running_programs,
+    split_behind_signs,
 )
 from andy_cli.guard.workspace import PROTECTED, ResourceAccess, compose_name, inside
 from andy_cli.messages import Arguments, Effect
@@ -267,7 +268,7 @@ HIDDEN = re.compile(r"(?:^|/)\.[^/]*[*?\[]")
 
 def _names_secret(word: str) -> bool:
     """Check whether a word names a file with secrets, whole or behind a sign."""
-    return "://" not in word and any(map(is_secret, (word, *re.split(r"[@=:;,<]", word))))
+    return "://" not in word and any(map(is_secret, (word, *split_behind_signs(word))))
 
 
 def is_only_caught(path_spec: str, path: str, workspace: Path) -> bool:

@@ -42,6 +42,7 @@ from andy_cli.guard.commands.lookup import (
     resolve_place,
     running_programs,
     senders,
+    split_behind_signs,
 )
 from andy_cli.guard.commands.read_only_commands import Inside, doubt_about, judge_paths
 from andy_cli.guard.workspace import contain, locate_place
@@ -292,6 +293,7 @@ def _judge_commands(
     if "\\\n" in line:
         yield ask("a line goes on in the next")
     yield from _judge_together(shell_line, folder)
+    # A `cd` holds for its own subshell, which begins where the one around it was.
     folders: dict[tuple[int, ...], ShellFolder] = {(): folder}
     for command in shell_line.commands:
         within = command.subshells
@@ -546,6 +548,6 @@ def _names_secret(word: Word, folder: ShellFolder) -> bool:
 
 def _named_places(value: str, folder: ShellFolder) -> Iterator[str]:
     """The places a word may name: the whole, and what stands after `@`, `=` or `:`."""
-    for value_part in {value, *re.split(r"[@=:;,<]", value)}:
+    for value_part in {value, *split_behind_signs(value)}:
         if value_part and "://" not in value_part:
             yield resolve_place(value_part, folder)

@@ -36,8 +36,8 @@ from andy_cli.guard.archives import (
     has_drive,
     has_escaping_member,
     list_members,
+    parse_members,
 )
-from andy_cli.guard.archives import parse_members as listed
 from andy_cli.guard.commands.destructive_commands import find_danger
 from andy_cli.guard.commands.lookup import (
     WHOLE_FOLDER,
@@ -340,7 +340,7 @@ def _contain_archive(written: str, root_folder: Path) -> Contained:
     archive = _contain_real_path(name, resolve(name, root_folder), root_folder, "read")
     if archive.path is None or archive.verdict != "inside":
         return archive
-    members = listed(member_match["member"]) if member_match else list_members(archive.path)
+    members = parse_members(member_match["member"]) if member_match else list_members(archive.path)
     if has_escaping_member(members):
         return Contained("outside", None, "it would unpack outside the workspace")
     folder = Contained("inside", archive.path.parent)

@@ -283,6 +283,7 @@ def resume_session(session_card: SessionCard, secrets: Sequence[str] = ()) -> Re
     if not is_whole:
         messages, count_before = from_first_turn(messages), len(messages)
         if compaction is not None:
+            # What was cut off stood before the rest: the summary speaks of so many messages fewer.
             stands_for = compaction.stands_for - (count_before - len(messages))
             compaction = compaction._replace(stands_for=max(0, stands_for))
     unanswered = find_unanswered(messages)

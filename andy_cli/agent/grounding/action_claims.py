@@ -33,6 +33,7 @@ from andy_cli.agent.grounding.text.segmentation import (
     find_fences,
     find_letter,
     fold_text,
+    has_word,
     locate_clause,
     split_words,
     strip_line,
@@ -42,7 +43,6 @@ from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Effect
 
 PATTERN = Expression(r"[\w.?-]{0,80}\*[\w.?*-]{0,80}")
-TELLING = Expression(r"\w")
 BETWEEN_ITEMS = Expression(r", |、|،")
 LOCAL_LOOKS = (Effect.READ, Effect.PROTOCOL)
 FILE_FIRST = re.compile(
@@ -106,7 +106,7 @@ def shows_changed_file(answer: str, index: EvidenceIndex) -> bool:
     new_successes = [action for action in actions if action.is_new_success]
     if any(action.effect not in LOCAL_LOOKS for action in new_successes):
         return False
-    shown_lines = list(filter(TELLING.search, list_shown_lines(answer)))
+    shown_lines = list(filter(has_word, list_shown_lines(answer)))
     known_count = sum(line in index.given_lines for line in shown_lines)
     return len(shown_lines) / 2 <= known_count < len(shown_lines)
 

@@ -205,10 +205,15 @@ def group_by_count(lines: Sequence[str], separator: str) -> list[list[str]]:
     return line_runs
 
 
+def split_cells(line: str, separator: str) -> list[str]:
+    return [cell.strip() for cell in line.split(separator)]
+
+
 def tabulate_cells(lines: Sequence[str], separator: str) -> ResultTable:
-    head = 0 if any(read_cell(cell) is not None for cell in lines[0].split(separator)) else 1
-    rows = [[cell.strip() for cell in line.split(separator)] for line in lines[head:]]
-    names = [cell.strip() for cell in lines[0].split(separator)]
+    names = split_cells(lines[0], separator)
+    # A first row with a figure in it is a record as well, beside what it calls the columns.
+    is_record = any(read_cell(cell) is not None for cell in lines[0].split(separator))
+    rows = [split_cells(line, separator) for line in (lines if is_record else lines[1:])]
     columns = {
         f"{column_index} {name}": [row[column_index] for row in rows]
         for column_index, name in enumerate(names)
@@ -367,7 +372,7 @@ SUCCESS = Expression(
     r"^\W*(?:ok|done|success\w*|true)\W*$|\"(?:ok|success|done)\": ?true"
     r"|\"(?:status|result|state)\": ?\"(?:ok|success|succeeded|done|accepted|confirmed)\""
 )
-QUESTION = Expression("[?？؟]")
+QUESTION_MARKS = frozenset("?？؟")
 MAX_GIVEN = 20_000
 """Characters of a text that is looked at for what it tells."""
 TEXT_START = Expression(r"[:：]|\n|(?<!\w)[\"'“„«「]")
@@ -404,7 +409,7 @@ class EvidenceIndex:
     @property
     def is_asked(self) -> bool:
         """Tell whether the user's words are a question."""
-        return QUESTION.search(self.evidence.user) is not None
+        return not QUESTION_MARKS.isdisjoint(self.evidence.user)
 
     @cached_property
     def given_reports(self) -> Sequence[tuple[frozenset[str], frozenset[str]]]:

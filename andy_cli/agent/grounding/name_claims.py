@@ -26,6 +26,7 @@ from andy_cli.agent.grounding.text.segmentation import (
     find_series,
     find_table_columns,
     fold_text,
+    has_word,
     locate_clause,
     read_entry,
     remove_escapes,
@@ -79,8 +80,6 @@ NO_PATH = Expression(r"[\d/.-]+|\w{1,3}/\w{1,3}")
 URL_START = Expression(r"^(?:\w+://)?(?:www\.)?")
 
 PREFIX = Expression(r"[a-z]+[-_]")
-
-NO_DIGITS = Expression(r"\D")
 EXACT = frozenset(["address", "id"])
 """Kinds that are strange beside known ones of their kind, also in an offer or a denial."""
 CUSTOMARY = frozenset(
@@ -363,8 +362,8 @@ BETWEEN_DIGITS = Expression(r"(?<=\d)[ ()/.-]+(?=[\d(])")
 
 
 def holds_phone(text: str, index: EvidenceIndex) -> bool:
-    digits = NO_DIGITS.sub("", text)[-7:]
-    return digits in BETWEEN_DIGITS.sub("", index.text)
+    digits = "".join(filter(str.isdecimal, text))
+    return digits[-7:] in BETWEEN_DIGITS.sub("", index.text)
 
 
 FORMS: Sequence[tuple[str, Expression, Callable[[str, EvidenceIndex], bool]]] = (
@@ -381,7 +380,6 @@ FORMS: Sequence[tuple[str, Expression, Callable[[str, EvidenceIndex], bool]]] = 
 SNIPPET = 160
 PIECE = Expression(r"[^\n{}]+")
 ITEM = Expression(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+|\s*\|")
-LETTER = Expression(r"\w")
 
 
 def find_backing(answer: str, evidence: Evidence) -> tuple[SentenceBacking, ...]:
@@ -397,7 +395,7 @@ def find_backing(answer: str, evidence: Evidence) -> tuple[SentenceBacking, ...]
 def split_lines(result: str) -> Iterator[str]:
     """Split a result into lines, or the records of JSON that stands in one line."""
     for match in PIECE.finditer(result):
-        if LETTER.search(match[0]):
+        if has_word(match[0]):
             yield match[0]
 
 

@@ -227,9 +227,17 @@ MIN_CUT_CHARACTERS = 400
 CERTAIN_SHARE = 0.9
 """Part of the characters that would stay by the average of a text: its signs are not all alike."""
 LEFT_OUT = "({count} earlier messages of this conversation are left out here, for want of room.)"
-LEFT_OUT_COUNT = re.compile(re.escape(LEFT_OUT).replace(r"\{count\}", r"(?P<count>\d+)"))
 CUT = " [... {count:,} characters left out ...] "
-CUT_COUNT = re.compile(re.escape(CUT).replace(r"\{count:,\}", r"(?P<count>[\d,]+)"))
+
+
+def _compile_notice(notice: str, slot: str, digits: str) -> re.Pattern[str]:
+    """Compile what finds a notice, with the `count` that its slot was filled with."""
+    before, after = map(re.escape, notice.split(slot))
+    return re.compile(f"{before}(?P<count>{digits}){after}")
+
+
+LEFT_OUT_COUNT = _compile_notice(LEFT_OUT, "{count}", r"\d+")
+CUT_COUNT = _compile_notice(CUT, "{count:,}", r"[\d,]+")
 DECIDED = Expression(
     r"(?i)^\W*(?:no|yes|yeah|nope|ok|okay|stop|wait|wrong|actually|instead|rather|correction)\b"
     r"|\b(?:do not|don['\u2019]t|never|always|must(?: not)?|only|instead of|i meant|i said"
@@ -305,6 +313,7 @@ def _shorten_messages(
     shortened: dict[str, None] = {}
     for shorten in STEPS:
         for position, message in enumerate(messages):
+            # In the midst of a step: later messages are left whole once there is room.
             if size_after <= goal_size:
                 break
             if position in pinned:

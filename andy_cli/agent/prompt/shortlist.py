@@ -134,11 +134,11 @@ def rank_by_words(request: str, tools: Tools) -> list[str]:
         for word_stem in request_stems
         if tools_by_stem[word_stem]
     }
-    scores = {
-        name: sum(weights.get(word_stem, 0) for word_stem in stems)
-        + sum(weights.get(word_stem, 0) for word_stem in _split_stems(name))
-        for name, stems in words.items()
-    }
+    scores = {}
+    for name, stems in words.items():
+        # A name says more than a description: its words count a second time.
+        score = sum(weights.get(word_stem, 0) for word_stem in stems)
+        scores[name] = score + sum(weights.get(word_stem, 0) for word_stem in _split_stems(name))
     return sorted(tools, key=lambda name: -scores[name])
 
 

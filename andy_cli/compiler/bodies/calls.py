@@ -18,7 +18,6 @@ WRAPPERS = tuple(
 IDS = ("id", "tool_call_id", "call_id")
 PREFIX = Expression(r"^(?:functions|function|default_api|tools?|namespace)[.:/]")
 ESCAPED = Expression(r"\\([_.\-])")
-ESCAPABLE = Expression(r"[_.]")
 SUFFIX = Expression(r"(?::\d+|<\|.*)$", re.S)
 
 
@@ -417,7 +416,9 @@ def underscore_name(tool_name: str) -> str:
 def name_spellings(tool_name: str) -> list[str]:
     """A tool's name as models write it in text: Markdown escapes, and no dots."""
     plain_name = underscore_name(tool_name)
-    escaped_name = ESCAPABLE.sub(r"\\\g<0>", tool_name)
-    return list(
-        dict.fromkeys((tool_name, plain_name, escaped_name, ESCAPABLE.sub(r"\\\g<0>", plain_name)))
-    )
+    escaped_names = (_escape_markdown(tool_name), _escape_markdown(plain_name))
+    return list(dict.fromkeys((tool_name, plain_name, *escaped_names)))
+
+
+def _escape_markdown(tool_name: str) -> str:
+    return tool_name.replace("_", "\\_").replace(".", "\\.")

@@ -143,6 +143,7 @@ def _read_next(frame_text: str, position: int, tools: Tools, is_closed: bool) ->
     """Read the call that begins here; one without requests could not be read."""
     if frame_text[position] in "{[":
         return _read_json(frame_text, position, tools)
+    # A tag that holds the name comes before one that may be a name: most are both by their form.
     if tag := TAG.compiled.match(frame_text, position) or SECTION.compiled.match(
         frame_text, position
     ):
@@ -472,6 +473,7 @@ def _element_value(
         ):
             return _strip_framing(body_text[value_start:closer_start]), end_position
         position = end_position
+    # It was never closed: it ends where the next argument begins.
     next_starts = [
         next_tag.start()
         for tag_pattern in (PARAMETER, PAIR)

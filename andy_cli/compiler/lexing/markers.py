@@ -362,6 +362,7 @@ class Markers:
         for dialect in (*dialects, *FRAMING * reads_calls):
             self._add_dialect(dialect, tools)
         self._add_framework(reads_calls)
+        # Before the results get their kind: a tag that is a start marker too still ends reasoning.
         self.heads = frozenset(keys_where(self._exact, lambda marker: marker.kind == "opener"))
         """Start markers that may also end a stretch of reasoning."""
         self._add_results()

@@ -281,6 +281,11 @@ RULES_OF_NAMES = frozenset(["required", "additionalProperties"])
 MAX_EXCERPT_LENGTH = 1500
 
 
+def replace_forbidden(name: str) -> str:
+    """Put `_` for each character that some provider takes neither in a name nor in an id."""
+    return FORBIDDEN_IN_NAME.sub("_", name)
+
+
 def provider_names(names: Iterable[str]) -> dict[str, str]:
     """Registered name -> a name of letters, digits, `_` and `-`; no two are the same.
 
@@ -292,7 +297,7 @@ def provider_names(names: Iterable[str]) -> dict[str, str]:
     for name in registered:
         offer = name
         if name not in used_names:
-            offer = FORBIDDEN_IN_NAME.sub("_", name)
+            offer = replace_forbidden(name)
             if not offer[:1].isalpha() and offer[:1] != "_":
                 offer = f"_{offer}"
             full_name, checksum = offer, crc32(name.encode("utf-8", "replace"))

@@ -312,8 +312,10 @@ def _check_text(text: str) -> str:
 
 def nesting_depth(value: object) -> int:
     """Count how deep lists and objects stand in one another."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return 1 + max(map(nesting_depth, inner), default=0) if isinstance(value, dict | list) else 0
+    if not isinstance(value, dict | list):
+        return 0
+    inner = value.values() if isinstance(value, dict) else value
+    return 1 + max(map(nesting_depth, inner), default=0)
 
 
 def parse_number(text: str) -> int | float | None:
@@ -363,7 +365,9 @@ def is_other_currency(text: str, about: str) -> bool:
 
 def parse_boolean(value: object) -> bool | None:
     word = str(value).strip().lower() if isinstance(value, str | int) else ""
-    return True if word in YES else False if word in NO else None
+    if word in YES:
+        return True
+    return False if word in NO else None
 
 
 def parse_structure(text: str) -> list[object] | dict[str, object] | None:

@@ -174,13 +174,18 @@ class SchemaNode:
         self.required: tuple[str, ...] = tuple(self.schema.get("required", ()))
         self.is_whole = schema is judges.root
         """It is the place of all arguments, not of one."""
-        self.limits = False
-        """It only says how much is shown: a number beyond its bounds may be clamped."""
+        self.optional_name = ""
+        """Of the property that it is the place of, where that need not be given."""
         self.floating = bool(self.schema.get(FLOATING))
 
     def takes(self, kind: str) -> bool:
         """Tell whether values of that kind are wanted here; where anything may stand none is."""
         return kind in self.kinds
+
+    @property
+    def limits(self) -> bool:
+        """It only says how much is shown: a number beyond its bounds may be clamped."""
+        return only_limits(self.optional_name)
 
     @property
     def choices(self) -> list[Any]:
@@ -264,7 +269,7 @@ class SchemaNode:
             if property_schema is None:
                 return None
             child = self._children[name] = SchemaNode(property_schema, self.validators)
-            child.limits = name not in self.required and only_limits(name)
+            child.optional_name = "" if name in self.required else name
         return self._children[name]
 
     def _find_named(self, name: str) -> Mapping[str, Any] | bool | None:

@@ -14,8 +14,7 @@ from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.settings import load
 from andy_cli.toolbox.documents import index
 from andy_cli.toolbox.documents.index import DocumentIndex
-from andy_cli.toolbox.documents.indexing import IndexingCounts
-from andy_cli.toolbox.documents.indexing import update_folder as brought_up_to_date
+from andy_cli.toolbox.documents.indexing import IndexingCounts, update_folder
 
 SHOWN = 20
 """Files that could not be read, at most; the others are counted."""
@@ -105,7 +104,7 @@ def _update_index(
     for folder in folders:
         progress_bar = create_counting_bar(f"indexing {_shorten_path(str(folder))}", "files")
         try:
-            counts = brought_up_to_date(document_index, folder, largest, progress_bar)
+            counts = update_folder(document_index, folder, largest, progress_bar)
         except ToolError as error:
             sys.stderr.write(f"andy: {error}\n")
             code = 1

@@ -157,15 +157,13 @@ def _find_only_dialect(flags: ReplayFlags) -> str:
 def compile_again(recorded: RecordedRequest, only_dialect: str = "") -> ReplayedRequest:
     """One reply, compiled again, by all dialects or by `only_dialect`."""
     tools = _find_tools(recorded)
-    # A conversation reads the answers to its own small questions as plain text.
-    plain = recorded.outcome is not None and not tools
-    found_dialects = (
-        []
-        if plain
-        else [dialects_by_name()[only_dialect]]
-        if only_dialect
-        else list(dialects_by_name().values())
-    )
+    if recorded.outcome is not None and not tools:
+        # A conversation reads the answers to its own small questions as plain text.
+        found_dialects = []
+    elif only_dialect:
+        found_dialects = [dialects_by_name()[only_dialect]]
+    else:
+        found_dialects = list(dialects_by_name().values())
     texts: list[str] = []
     reply = ModelReply(
         _replay_chunks(recorded, texts),

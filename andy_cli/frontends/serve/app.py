@@ -102,6 +102,7 @@ class App:
         if answer_wire.answer_alone is not None and (alone := answer_wire.answer_alone(value)):
             model, answer = alone
             if model:
+                # For its refusal alone: a model that there is not has no answer either.
                 self._upstreams.find_upstream(model)
             await exchange.respond(200, answer)
             return
@@ -135,6 +136,7 @@ class App:
             status = api_error.status
             raise
         except asyncio.CancelledError:
+            # Nobody reads it on the wire; nginx's number for a client that left tells the records.
             status = 499
             raise
         finally:

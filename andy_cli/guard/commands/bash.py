@@ -280,6 +280,8 @@ class _ShellReader:
         input_words: list[Word] = []
         beside_types: Sequence[str] = BESIDE
         if node.type == "declaration_command":
+            # The parser takes `export` and its kind for grammar. Here they are a program, and
+            # what they assign is what it is given.
             keyword = _node_text(node.children[0])
             words, beside_types = [Word((keyword,), False, literal=keyword)], ()
         for child in node.children:

@@ -58,17 +58,17 @@ def _judge_subcommand(name: str, arguments: Words, folder: ShellFolder) -> str:
 
 def _judge_escalation(name: str, arguments: Words, folder: ShellFolder) -> str:
     """Judge programs that give rights away by their arguments."""
-    # A blank within an argument is none between two of them.
-    texts = [
-        "".join("_" if letter.isspace() else letter for letter in argument)
-        for argument in arguments
-    ]
-    line = " ".join(["", *texts, ""])
+    line = " ".join(["", *map(_glue_blanks, arguments), ""])
     opens = any(
         name in names and argument_pattern.search(line)
         for names, argument_pattern in _door_patterns()
     )
     return ESCALATION if opens else ""
+
+
+def _glue_blanks(argument: str) -> str:
+    """Put `_` for blanks within an argument: they are none between two of them."""
+    return "".join("_" if letter.isspace() else letter for letter in argument)
 
 
 @cache

@@ -122,6 +122,11 @@ def is_secret(resolved_place: str) -> bool:
     return load_pattern("places", "secret").search(resolved_place) is not None
 
 
+def split_behind_signs(word: str) -> list[str]:
+    """Split a word where a place may begin behind a sign: `--key=~/.ssh/id`, `@.env`."""
+    return re.split(r"[@=:;,<]", word)
+
+
 def is_secret_variable(name: str) -> bool:
     """Check whether a text is, or holds, the name of a variable whose value is a secret."""
     return load_pattern("places", "secret_variable").search(name) is not None

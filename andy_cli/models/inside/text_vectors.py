@@ -87,11 +87,13 @@ class TextVectors:
 
     def _add(self, texts: Sequence[str]) -> None:
         fresh = list(dict.fromkeys(text for text in texts if not self._is_known(text)))
-        if fresh and len(self._vectors) > MAX_KEPT_TEXTS:
-            kept = [*self._vectors][-MAX_KEPT_TEXTS // 2 :]
-            self._vectors = {text: self._vectors[text] for text in {*kept, *texts} - {*fresh}}
-        if fresh:
-            self._vectors.update(zip(fresh, self._encode(fresh), strict=True))
+        if not fresh:
+            return
+        if len(self._vectors) > MAX_KEPT_TEXTS:
+            # The older half goes, but for what is asked for right now.
+            kept = {*[*self._vectors][-MAX_KEPT_TEXTS // 2 :], *texts} - {*fresh}
+            self._vectors = {text: self._vectors[text] for text in kept}
+        self._vectors.update(zip(fresh, self._encode(fresh), strict=True))
 
     def _keep(self, path: Path, texts: Sequence[str]) -> None:
         """Write the vectors in one step. A folder that cannot be written costs time, no more."""

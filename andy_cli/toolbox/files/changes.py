@@ -121,8 +121,8 @@ def _compare_whole_texts(old_text: DecodedText, new_text: DecodedText) -> FileCh
 def _list_forms(decoded: DecodedText) -> tuple[str, str]:
     """Name how a text is written, and how its lines end: nothing where there is but one."""
     mark = " with a byte order mark" if decoded.encoding.mark and decoded.encoding.is_utf_8 else ""
-    line_end = ("CRLF" if "\r\n" in decoded.text else "LF") if "\n" in decoded.text else ""
-    return f"{decoded.encoding.display_name}{mark}", line_end
+    line_end = "CRLF" if "\r\n" in decoded.text else "LF"
+    return f"{decoded.encoding.display_name}{mark}", line_end if "\n" in decoded.text else ""
 
 
 def _describe_replacing(earlier: Before, new_content: str) -> str:

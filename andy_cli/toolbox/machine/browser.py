@@ -56,7 +56,9 @@ def opening_program() -> list[str]:
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         return [find_program("wslview")] if find_program("wslview") else []
     program = find_program(*OPENERS)
-    return [program, "open"] if program.endswith("/gio") else [program] if program else []
+    if program.endswith("/gio"):
+        return [program, "open"]
+    return [program] if program else []
 
 
 def open_page(url: str) -> Outcome:

@@ -113,6 +113,7 @@ def _fold_name(text: str) -> str:
 
 
 def _nearest_voices(folded_voice: str, voices: Sequence[Voice]) -> str:
+    # Of voices with one name the first stays, which the program prefers.
     by_name = {name: voice.id for voice in reversed(voices) for name in _voice_names(voice)}
     close_matches = difflib.get_close_matches(folded_voice, by_name, n=4, cutoff=0.5)
     names = dict.fromkeys(by_name[match] for match in close_matches)
@@ -217,6 +218,7 @@ def _speech_line(
     chosen = f"{voice or 'en'}+{style.variant}" if style.variant else voice
     options = ["-v", chosen] if chosen else []
     options += ["-s", str(style.speed), "-p", str(style.pitch), "-a", str(style.loudness)]
+    # `-b 1`: the text is UTF-8, whatever the locale.
     return [program, *options, "-b", "1", "--stdin", "-w", str(file)], text
 
 

@@ -201,6 +201,7 @@ def _read_entry(
         timeout=_read_seconds(filled_entry.get("timeout", CONNECT_TIMEOUT)),
         include=_texts(filled_entry, "includeTools"),
         exclude=_texts(filled_entry, "excludeTools"),
+        # In a file of another program the word means nothing, or something else.
         effect=_read_effect(filled_entry) if is_own else "",
         file=file,
     )

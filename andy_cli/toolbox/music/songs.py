@@ -80,7 +80,8 @@ def frame_size(header: bytes) -> int:
 
 
 def _count_bytes(version: int, layer: int, bitrate: int, rate_index: int, padding: int) -> int:
-    key = (3, layer) if version == 3 else (2, 3 if layer == 3 else 1)
+    mpeg_2_layer = 3 if layer == 3 else 1
+    key = (3, layer) if version == 3 else (2, mpeg_2_layer)
     bitrate_bits, samples = BITRATES[key][bitrate - 1] * 1000, RATES[version][rate_index]
     if layer == 3:
         return (12 * bitrate_bits // samples + padding) * 4

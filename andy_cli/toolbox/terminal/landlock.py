@@ -116,7 +116,9 @@ def _create_ruleset(version: int) -> int:
     network = TCP if version >= 4 else 0
     scoped = SIGNALS_AND_SOCKETS if version >= SCOPED else 0
     attributes = struct.pack("QQQ", files, network, scoped)
-    size = 24 if version >= SCOPED else 16 if version >= 4 else 8
+    # The structure has grown with the versions, by the eight bytes of each field above.
+    known_fields = 1 + (version >= 4) + (version >= SCOPED)
+    size = 8 * known_fields
     return _call_system(CREATE_RULESET, attributes, size, 0)
 
 

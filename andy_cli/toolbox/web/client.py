@@ -125,6 +125,7 @@ async def open_answer(
         async with asyncio.timeout(limits.total):
             judged = await redirect_policy.first(request.url, request.method)
             while True:
+                # A failure is told of the host that it came from, which a redirect may have named.
                 host = judged.host
                 async with _connect(judged, request, limits, proxy) as response:
                     target = response.headers.get("location", "")

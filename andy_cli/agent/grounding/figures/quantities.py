@@ -58,6 +58,7 @@ def read_date(match: re.Match[str]) -> list[list[PartialDate]]:
     groups = match.groupdict()
     if groups["a2"]:
         first, second, year = int(groups["a2"]), int(groups["b2"]), complete_year(int(groups["y2"]))
+        # With dots the day stands first; with another sign nobody knows.
         european, american = PartialDate(year, second, first), PartialDate(year, first, second)
         return [[european]] if groups["sign"] == "." else [[european], [american]]
     for form_number in NUMERIC_FORMS:
@@ -346,13 +347,20 @@ def read_duration(text: str) -> list[Quantity]:
         return [Quantity(int(match[1]) * large + int(match[3]) * large / 60, large / 120)]
     total, slack = 0.0, 0.0
     for match in PIECE.finditer(text):
-        unit = 3600 if match["h"] else 60 if match["m"] else 1
+        unit = _count_seconds(match)
         readings = read_number(match[1])
         if not readings:
             return []
         total += readings[0].value * unit
         slack = readings[0].slack * unit
     return [Quantity(total, slack)] if slack else []
+
+
+def _count_seconds(piece: re.Match[str]) -> int:
+    """Count the seconds of the unit that a piece is told in."""
+    if piece["h"]:
+        return 3600
+    return 60 if piece["m"] else 1
 
 
 def read_clock_seconds(text: str) -> list[float]:

@@ -50,8 +50,6 @@ NAME = Expression(r"[^\W_]+(?:[-_.][^\W_]+)*")
 
 LONG_NAME = Expression(r"[^\W\d_][\w.-]{2,}")
 
-DIGIT = Expression(r"\d")
-
 HEAD_END = Expression(r"\s;\s|\s-\s|:|\|")
 """The end of the name of a row."""
 
@@ -315,7 +313,7 @@ def is_supported_elsewhere(
 
 def read_records(table: ResultTable) -> list[TableRecord]:
     """Read the rows with what only they have; a row without figures is a head."""
-    names = [find_row_names(row) if DIGIT.search(row) else set() for row in table.rows]
+    names = [find_row_names(row) if any(map(str.isdecimal, row)) else set() for row in table.rows]
     count = Counter(word for words in names for word in words)
     return [
         read_record(text, frozenset(word for word in words if count[word] == 1))

@@ -236,6 +236,11 @@ def read_entry(text: str, start: int) -> ListEntry:
     return ListEntry(name, start + peeled, close)
 
 
+def has_word(text: str) -> bool:
+    """Tell whether a text is more than signs."""
+    return "_" in text or any(map(str.isalnum, text))
+
+
 NAME_WORD = Expression(r"[^\W\d_][\w'’-]*")
 BETWEEN_NAMES = Expression(r",? (?:[^\W\d_]{1,3} )?")
 """A comma, or a short word as `and`, `och`, `y`."""

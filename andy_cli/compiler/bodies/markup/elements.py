@@ -161,6 +161,7 @@ class ElementReader:
             return
         open_call = self._calls[-1] if self._calls and not self._calls[-1].closed else None
         if open_call is not None:
+            # Words between the tags of a call belong to no value: something of it is lost.
             self._torn = self._torn or self._is_text_before(tag)
         if kind == "call":
             name = clean_tool_name(self._clean_name(tag["name"]), self._tools)
@@ -354,15 +355,20 @@ def parse_tagged_value(
     quoted: bool = False,
 ) -> object:
     """Typed by the tag where it says so (`string="true"`, `type="number"`), else by the schema."""
-    declared_type = STRING_ATTRIBUTE.search(tag[0])
-    kind = tag.groupdict().get("type") or (
-        "" if not declared_type else "string" if declared_type[1] == "true" else "json"
-    )
+    kind = tag.groupdict().get("type") or _read_string_attribute(tag[0])
     if kind == "string":
         return value_text
     if kind == "json":
         return parse_untyped(value_text)
     return parse_typed(value_text, {"type": kind} if kind else schema, root_schema, quoted)
+
+
+def _read_string_attribute(tag_text: str) -> str:
+    """Read the type that `string="true"` or `string="false"` declares; empty without one."""
+    declared = STRING_ATTRIBUTE.search(tag_text)
+    if declared is None:
+        return ""
+    return "string" if declared[1] == "true" else "json"
 
 
 def strip_value_framing(value: str, tags: TagSyntax) -> str:

@@ -64,6 +64,8 @@ class RawSectionEnd(LimitedEnd):
         self._tag_end = 0  # of all that came
 
     def _find_end(self, text: str) -> int | None:
+        # Far from all that begins a tag nothing can end here: such text is kept unsearched, so
+        # that a long value costs its length and not its square.
         if self._begins.isdisjoint(text):
             self._far += len(text)
             if self._far > self._reach + len(text):

@@ -12,11 +12,11 @@ from andy_cli.compiler.bodies.deepseek import (
     CLOSERS,
     OPENERS,
     V31,
+    find_body,
     make_reader,
     write_marker,
     write_section,
 )
-from andy_cli.compiler.bodies.deepseek import find_body as section
 from andy_cli.compiler.bodies.markup.sections import make_begun_end
 from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.messages import ToolRequest
@@ -25,7 +25,7 @@ READ = make_reader(V31)
 
 
 def body(opener: str, tools: Tools) -> EndDetector:
-    return make_begun_end(opener) if opener[-1] == "{" else section(opener, tools)
+    return make_begun_end(opener) if opener[-1] == "{" else find_body(opener, tools)
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:

@@ -289,7 +289,9 @@ def parse_answer_number(answer: str, only_whole: bool) -> int | float | None:
         return int(text)
     if (whole.isdecimal() or not whole) and fraction.isdecimal():
         value = float(text)
-        return int(value) if value.is_integer() else None if only_whole else value
+        if value.is_integer():
+            return int(value)
+        return None if only_whole else value
     return None
 
 

@@ -12,7 +12,6 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.screen.diff_view import DiffView
 from andy_cli.frontends.chat.screen.folded_texts import count_fitting_rows, fold_end
 from andy_cli.frontends.terminal import markdown
-from andy_cli.frontends.terminal.numbered_diff import render_diff
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, suggest_rules
 from andy_cli.guard.rules import Rules, explain_unreachable, parse_rule, parse_rule_list
 from andy_cli.guard.terminal_sanitizer import spell_out
@@ -99,15 +98,6 @@ def _describe_places(path_spec: str, workspace: Path) -> str:
     if path.name == "**":
         return f"any file in {shown_path.removesuffix('**')}"
     return f"any {shown_path} here" if path.name.startswith("*.") else shown_path
-
-
-def render_request(request: ApprovalRequest) -> Iterator[str]:
-    """Render exactly what would happen, every character visible; all of it, however long."""
-    yield render_headline(request)
-    yield from render_details(request)
-    yield from render_diff(request.access.diff)
-    if request.why:
-        yield render_reason(request)
 
 
 def render_headline(request: ApprovalRequest) -> str:

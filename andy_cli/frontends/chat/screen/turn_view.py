@@ -190,6 +190,7 @@ class TurnView:
         self._open_text += self._neutralizer.feed("".join(self._pieces))
         has_new_text, self._pieces = bool(self._pieces), []
         if not self._console.is_terminal:
+            # Nothing that is written to a pipe can be taken back: a word goes out when it is whole.
             words = max(self._open_text.rfind(" "), self._open_text.rfind("\n")) + 1
             if self._open_text[:words].strip() or self._is_midway:
                 self._write_plain(self._open_text[:words])
@@ -204,6 +205,7 @@ class TurnView:
         if finished.strip() or key != self._drawn_tail:
             self._drawn_tail = key
             self._region.print(*self._render_pages(finished), tail=self._render_tail(*key))
+        # A long page, or a slow terminal, is drawn less often: the time is the reply's.
         self._next_drawing = current_time + max(
             REFRESH_SECONDS, PAUSE_FACTOR * (self._clock() - current_time)
         )

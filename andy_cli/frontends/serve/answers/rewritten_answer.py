@@ -135,8 +135,9 @@ def _is_same_answer(message: Choice, written: Choice) -> bool:
 
 def _normalize_calls(calls: object) -> list[object]:
     """Calls as they compare: without ids, and however their arguments are written."""
-    listed = calls if isinstance(calls, list) else [calls] if calls else []
-    return [_normalize_call(call) for call in listed]
+    if isinstance(calls, list):
+        return [_normalize_call(call) for call in calls]
+    return [_normalize_call(calls)] if calls else []
 
 
 def _normalize_call(call: object) -> object:

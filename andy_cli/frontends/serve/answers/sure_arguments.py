@@ -24,6 +24,8 @@ TEXT = re.compile(r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
 """Of a text of JSON, up to its end, or to what may be no part of one."""
 ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 """An escape that is not whole yet."""
+PLAIN_END = re.compile(r"[,}\s\]]")
+"""Behind a number, `true`, `false` or `null`."""
 STRUCTURE = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 LIMITED = frozenset({"enum", "const", "pattern", "format", "maxLength", "minLength"})
 """Rules for a text that can be checked at its end alone."""
@@ -189,7 +191,7 @@ class SureArguments:
     def _find_end(self) -> int:
         """Find where the value ends; 0 while that is not known."""
         if self.text[self._at] not in '"{[':
-            value_end = re.compile(r"[,}\s\]]").search(self.text, self._at)
+            value_end = PLAIN_END.search(self.text, self._at)
             return value_end.start() if value_end else 0
         limit = len(self.text) - self.text.endswith("\\")
         for structure_sign in STRUCTURE.finditer(self.text, self._looked, limit):

@@ -38,8 +38,6 @@ KIND_WEIGHT, LEAST_LIKELY = 0.02, -5.0
 is less likely tells no more."""
 SHARE_WEIGHT = 0.1
 """The same of the likelihood itself, where it is asked whether a kind of talk is meant at all."""
-DECISIVE_LEAD = 0.025
-"""A lead of one command over all others that settles it."""
 NONE_WEIGHT, NONE_ODDS = 1.5, -0.5
 """Of log-odds that no command of others is asked for, which were learned from fewer such requests
 than people write: their weight, and what is added."""
@@ -204,6 +202,7 @@ class Scorer:
         scores = [sum_nearest(group) for group in values]
         talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
         text_lead = talk["create"] - max(talk.values())
+        # Tools of strangers bring no examples, from which the odds of a kind could be learned.
         if not profiles.has_examples:
             kind = max(talk, key=talk.__getitem__)
             commands, none = self._rate_described(text, plain, profiles)

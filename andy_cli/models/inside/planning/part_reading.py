@@ -165,7 +165,8 @@ class PartReader:
         best = max(scores.commands)
         words = find_plain_words(part.text)
         is_talk = part.step is None
-        kind = "talk" if is_talk else part.label if part.label == "command" else "other"
+        label = "command" if part.label == "command" else "other"
+        kind = "talk" if is_talk else label
         measured = {f"nearness of {kind}": max(best, scores.talk) - whole}
         if kind != "other":
             measured[f"lead of {kind}"] = scores.talk - best if is_talk else best - scores.talk
@@ -235,8 +236,9 @@ class PartReader:
         scores = self._request.compare(text)
         is_clear = scores.talk > max(*scores.commands, scores.reason) + REFUSED_LEAD
         if self._request.has_examples and small_talk.is_refused(scores.kind):
-            is_open = not is_clear and holds_question(text)
-            return "refused" if is_clear else "question" if is_open else "talk"
+            if is_clear:
+                return "refused"
+            return "question" if holds_question(text) else "talk"
         return "question" if scores.kind in small_talk.QUESTIONS else "talk"
 
     def find_step(self, text: str, asks: bool) -> Step | None:

@@ -187,9 +187,10 @@ class RequestPlan:
         if points_at_entry(fragment.text) and not self._lists.points_back([]):
             return UNCLEAR
         planned = self.plan(fragment.text, is_first=False)
+        if planned.steps:
+            return planned
         scores = self._request.compare(fragment.text)
-        is_other = small_talk.is_unclear(scores.kind, scores.nearness)
-        return planned if planned.steps else UNCLEAR if is_other else None
+        return UNCLEAR if small_talk.is_unclear(scores.kind, scores.nearness) else None
 
     def _read_parts(self, text: str) -> Sequence[Part]:
         """Read the parts of a text. Questions alone are answered apart where two files answer them:

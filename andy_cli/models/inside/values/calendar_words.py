@@ -70,8 +70,9 @@ def rewrite_date(text: str) -> str:
 def read_named_date(text: str) -> tuple[int, int, int]:
     """Read the day, month and year of a date with the name of its month; zeros where it is none."""
     plain = "".join(char for char in unicodedata.normalize("NFKD", text.lower()) if char.isascii())
-    month = next((MONTHS[word] for word in re.findall(r"[a-z]+", plain) if word in MONTHS), 0)
-    numbers = [int(number) for number in re.findall(r"\d+", plain)]
+    words = re.findall(r"[a-z]+|\d+", plain)
+    month = next((MONTHS[word] for word in words if word in MONTHS), 0)
+    numbers = [int(word) for word in words if word.isdecimal()]
     if not re.fullmatch(WRITTEN_DATE, text, re.I) or len(numbers) != 2:
         return 0, 0, 0
     return numbers[0], month, numbers[1]

@@ -3,7 +3,13 @@
 import re
 from collections.abc import Sequence
 
-from andy_cli.models.inside.values.numbers import LINE, find_numbers, find_place, without_things
+from andy_cli.models.inside.values.numbers import (
+    LINE,
+    find_numbers,
+    find_place,
+    names_line,
+    without_things,
+)
 from andy_cli.models.inside.values.parameters import Parameter
 from andy_cli.models.inside.values.words import find_plain_words
 
@@ -14,6 +20,7 @@ SINCE = re.compile(
 )
 """It begins there and goes on to the end; a file that stands between is a word too many."""
 BUT = re.compile(r"\b(?:but|except|ausser|bis auf|ohne|menos|salvo|excepto|sauf|tranne|eccetto)\b")
+NUMBER = re.compile(r"\d+")
 NAMED = re.compile(rf"\b(?:{LINE}) (\d+)\b")
 COUNTED = re.compile(rf"\b(?:(?:{FIRST}) (\d+)|(\d+) (?:{FIRST}|{LINE}))\b")
 
@@ -32,9 +39,9 @@ def read_line_range(text: str) -> tuple[str | None, str | None]:
     How many lines there are nobody knows yet, so `the last two` are not told.
     """
     said = write_digits(text)
-    if not re.search(rf"\b(?:{LINE})\b", said) or LAST.search(said):
+    if not names_line(said) or LAST.search(said):
         return None, None
-    numbers = re.findall(r"\d+", said)
+    numbers = NUMBER.findall(said)
     if len(numbers) == 2:
         return numbers[0], numbers[1]
     first, last = read_one_bound(said)
@@ -56,9 +63,9 @@ def read_one_bound(said: str) -> tuple[str | None, str | None]:
 def count_last_lines(text: str) -> int | None:
     """Count the lines asked for from the end; None where no or all but such ones are."""
     said = write_digits(text)
-    if not (re.search(rf"\b(?:{LINE})\b", said) and LAST.search(said)) or BUT.search(said):
+    if not (names_line(said) and LAST.search(said)) or BUT.search(said):
         return None
-    numbers = re.findall(r"\d+", said) or ["1"]
+    numbers = NUMBER.findall(said) or ["1"]
     return int(numbers[0]) if len(numbers) == 1 else None
 
 

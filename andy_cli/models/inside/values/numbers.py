@@ -220,7 +220,12 @@ def is_within_other(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> 
 def find_ordinal(text: str) -> int | None:
     """Find which of several is meant: 0 for the first, -1 for the last; none where it is a line."""
     plain = " ".join(find_plain_words(without_things(text)))
-    return None if re.search(rf"\b(?:{LINE})\b", plain) else find_place(plain)
+    return None if names_line(plain) else find_place(plain)
+
+
+def names_line(plain: str) -> bool:
+    """Tell whether words without accents speak of lines of a text."""
+    return re.search(rf"\b(?:{LINE})\b", plain) is not None
 
 
 def find_place(plain: str) -> int | None:

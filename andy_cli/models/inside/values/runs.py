@@ -15,7 +15,8 @@ EDGES = ".'\u2018\u2019\u201c\u201d\u2026-"
 BREAK = re.compile(r"[,;:!?\"()]|\.\s")
 """Between two words that are of no run together."""
 SIGNS = ",;:.!?()"
-POSSESSIVE = re.compile(r"['\u2019]s$")
+POSSESSIVE = ("'s", "\u2019s")
+"""Endings of an owner."""
 
 
 class Run(NamedTuple):
@@ -79,6 +80,10 @@ class RunFit(NamedTuple):
     is_followed: bool
 
 
+def drop_possessive(text: str) -> str:
+    return text[: -len("'s")] if text.endswith(POSSESSIVE) else text
+
+
 def split_tokens(text: str) -> list[Span]:
     """Split a request into its words, without the signs and the owner's ending at their edges."""
     tokens = []
@@ -86,7 +91,7 @@ def split_tokens(text: str) -> list[Span]:
         stripped = match[0].strip(EDGES)
         if stripped:
             start = match.start() + match[0].index(stripped)
-            tokens.append(Span(POSSESSIVE.sub("", stripped), start, start + len(stripped)))
+            tokens.append(Span(drop_possessive(stripped), start, start + len(stripped)))
     return tokens
 
 
@@ -106,7 +111,7 @@ def _list_unquoted(text: str, tokens: Sequence[Span]) -> Iterator[Run]:
             if last > first and BREAK.search(text[end : tokens[last].start]):
                 break
             end = tokens[last].end
-            yield Run(POSSESSIVE.sub("", text[token.start : end]), token.start, end, first, last)
+            yield Run(drop_possessive(text[token.start : end]), token.start, end, first, last)
 
 
 def make_run(span: Span, tokens: Sequence[Span]) -> Run | None:
@@ -138,6 +143,7 @@ def measure_run(text: str, tokens: Sequence[Span], run: Run) -> RunForm:
         is_capitalized=all(capitals),
         is_name=not begins_sentence and all(capitals),
         begins_capitalized=not begins_sentence and capitals[0],
+        # A lone word that begins a sentence has its capital from there.
         ends_capitalized=capitals[-1] and len(words) > begins_sentence,
         holds_digits=any(digits),
         is_number=all(map(str.isdigit, words)),
@@ -148,7 +154,7 @@ def measure_run(text: str, tokens: Sequence[Span], run: Run) -> RunForm:
         begins_sentence=begins_sentence,
         follows_sign=before in SIGNS,
         precedes_sign=behind in SIGNS,
-        owns=bool(POSSESSIVE.search(said)),
+        owns=said.endswith(POSSESSIVE),
         begins_with_link=links[0],
         ends_with_link=links[-1],
         holds_link=any(links[1:-1]),

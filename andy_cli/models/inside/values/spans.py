@@ -231,6 +231,7 @@ def drop_excluded(text: str, names: Sequence[str]) -> str:
     quoted = [range(thing.start, thing.end) for thing in find_things(text) if thing.kind == "quote"]
 
     def drop(match: re.Match[str]) -> str:
+        # Within quotation marks the words belong to a title.
         return match[0] if any(match.end() - 1 in span for span in quoted) else ""
 
     return re.sub(pattern, drop, text, flags=re.I)

@@ -189,6 +189,7 @@ def plan_transfer(
     """
     meant_paths = _find_all(paths, work)
     into_folder = _is_folder_meant(paths, meant_paths, destination)
+    # Of `/` alone nothing would be left.
     folder = destination.rstrip("/") or destination[:1]
     items = []
     for meant_path in meant_paths:

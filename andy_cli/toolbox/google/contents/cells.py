@@ -59,4 +59,8 @@ def _cell(cell: object) -> Cell:
 
 def show_rows(rows: Rows) -> str:
     """For people: a line for each row, its cells apart."""
-    return "\n".join(" | ".join("" if cell is None else str(cell) for cell in row) for row in rows)
+    return "\n".join(map(_show_row, rows))
+
+
+def _show_row(row: Sequence[object]) -> str:
+    return " | ".join("" if cell is None else str(cell) for cell in row)

@@ -84,6 +84,7 @@ def _parse_receiver(written: str) -> Receiver:
     local, _, domain = address.rpartition("@")
     labels = [*local.split("."), *domain.split(".")]
     is_usable = ADDRESS.fullmatch(address) and local.isascii() and address.isprintable()
+    # 254 characters are the most that RFC 5321 leaves for an address.
     if not is_usable or len(address) > 254 or not all(0 < len(label) < 65 for label in labels):
         raise ToolError(f"{show_id(written)} is no usable mail address.", "Ask the user for it.")
     name = " ".join(name.replace('"', " ").split())

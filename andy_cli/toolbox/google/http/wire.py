@@ -33,6 +33,7 @@ async def _exchange(
 
     async def watch(event: str, details: object) -> None:
         nonlocal was_sent
+        # From here on Google may have done it, and a second try might do it twice.
         was_sent = was_sent or event.endswith("send_request_headers.started")
 
     try:

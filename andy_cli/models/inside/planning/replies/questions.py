@@ -108,7 +108,9 @@ class AnswerReader:
         yes, no = (
             max(self._encoder.closeness(text, said)) for said in (small_talk.YES, small_talk.NO)
         )
-        return None if max(yes, no) < MIN_ANSWER_NEARNESS else "yes" if yes > no else "no"
+        if max(yes, no) < MIN_ANSWER_NEARNESS:
+            return None
+        return "yes" if yes > no else "no"
 
     def _is_other_wish(self, text: str, asked: int, choices: Sequence[Choice]) -> bool:
         """Tell whether a text is clearly a wish, and no answer to what that command asked."""
