@@ -725,6 +725,13 @@ def test_a_table_of_words_has_columns_and_a_day_goes_on_with_its_question(
     assert converse([texts[0], "and what time is it?"], here, weights_file).startswith("Looked up")
 
 
+def test_a_clause_that_gives_a_reason_asks_nothing(here: Path, weights_file: Path) -> None:
+    (here / "casa.txt").write_text("La puerta de atrás se cierra a las 22:00.\n")
+    told = asked("pon la musica en pausa, que llaman a la puerta", here, weights_file)
+    assert "casa.txt" not in told
+    assert "Looked up the time" in asked("para la musica que hora es", here, weights_file)
+
+
 def test_a_day_is_the_same_in_any_language(here: Path, weights_file: Path) -> None:
     rows = ("Thursday,Nadia,Priya", "Friday,Olek,Tom", "Saturday,Tom,Olek", "Sunday,nobody,Priya")
     (here / "rota.csv").write_text("\n".join(("day,kitchen,bins", *rows)))

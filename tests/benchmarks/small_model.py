@@ -110,6 +110,7 @@ BATCHES = (
     "everyday_66",
     "everyday_67",
     "everyday_68",
+    "everyday_69",
 )
 CONVERSATIONS = ("talks_1", "talks_2", "talks_3")
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))

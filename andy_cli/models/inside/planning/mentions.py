@@ -408,10 +408,17 @@ def find_asked_stems(question: str) -> set[str]:
     """Find what lines may share with a question: words, which a line may abbreviate to their first
     three letters, and the names of a weekday or month in other languages.
     """
-    said = [word for word in find_plain_words(question) if len(word) >= LONG_WORD]
+    said = list_telling_words(question)
     words = [name for word in said for name in (word, *list_calendar_names(word))]
     abbreviated = {word[:ABBREVIATION] for word in words if len(word) > LONG_WORD}
     return abbreviated | {word[:STEM_LETTERS] for word in words}
+
+
+def list_telling_words(question: str) -> list[str]:
+    """List the words by which lines may be told apart; of short ones those nobody asks with."""
+    plain = find_plain_words(question)
+    short = {word for word in plain if len(word) == ABBREVIATION} - list_said_words() - LINKS
+    return [word for word in plain if len(word) >= LONG_WORD or word in short]
 
 
 def find_stems(text: str) -> frozenset[str]:

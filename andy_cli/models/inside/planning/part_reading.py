@@ -81,6 +81,10 @@ WISHED_FOR = 0.025
 """The same of what is a question, and clearly nearest to a wish that cannot be fulfilled."""
 
 
+SUBORDINATORS = frozenset({"que", "che"})
+"""Words that a clause begins with in Spanish and Italian, and a question too."""
+
+
 class Part(NamedTuple):
     """A part of a request."""
 
@@ -102,7 +106,16 @@ class PartReader:
         self._lists = lists
 
     def read(self, text: str) -> list[Part]:
-        return self._read_parts(self.choose_parts(text), asks=True)
+        first, *others = self.choose_parts(text)
+        return self._read_parts([first, *filter(self._may_ask_for, others)], asks=True)
+
+    def _may_ask_for(self, text: str) -> bool:
+        """Tell whether a part may be more than a clause that gives a reason: `que llaman a la
+        puerta`, which begins as a question does.
+        """
+        scores = self._request.compare(text)
+        is_clause = {*find_words(text)[:1]} <= SUBORDINATORS and not text.endswith("?")
+        return not is_clause or max(scores.commands) > scores.talk
 
     def choose_parts(self, text: str) -> Sequence[str]:
         """Choose the likeliest of all ways to cut the text; many sentences one by one."""

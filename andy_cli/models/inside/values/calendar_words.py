@@ -79,8 +79,8 @@ def read_named_date(text: str) -> tuple[int, int, int]:
 
 
 def list_calendar_names(word: str) -> list[str]:
-    """List all names of the month or weekday that a word names: of `viernes` Friday's."""
-    meaning = MEANINGS.get(word)
+    """List all names of the month or weekday that a word names: of `viernes`, or `fridays`."""
+    meaning = MEANINGS.get(word) or MEANINGS.get(word.removesuffix("s"))
     return [name for name, meant in MEANINGS.items() if meant == meaning] if meaning else []
 
 
