@@ -704,6 +704,8 @@ def test_of_a_result_nothing_is_lost_beside_its_data() -> None:
     image = ImageContent(type="image", data="aGVsbG8=", mime_type="image/png")
     assert result_content([same], {"rows": 3}) == {"rows": 3}
     assert result_content([text], {"rows": 3}) == '{"rows": 3}\nThe disk is full.'
+    deep = TextContent(type="text", text="[" * 100_000)
+    assert result_content([deep], {"rows": 3}) == f'{{"rows": 3}}\n{deep.text}'
     assert result_content([text], {"why": text.text}) == {"why": text.text}
     rows = [TextContent(type="text", text=f'{{"n": {number}}}') for number in (1, 2)]
     assert result_content(rows, {"result": [{"n": 1}, {"n": 2}]}) == [{"n": 1}, {"n": 2}]
