@@ -208,10 +208,19 @@ def test_resources_of_a_server_are_listed_and_read_as_by_a_tool_of_it(home: Path
             ("notes://picture", "(image/png, 9 bytes, not shown)"),
         ):
             assert (await called(registry, tool.name, uri=uri)).content == text
+        assert listed.changed_nothing
         missing = await called(registry, tool.name, uri="notes://none")
         assert missing.status is Status.FAILED
 
     with_servers([ours(HOLDS="Call Bob.")], doing)
+
+
+def test_a_server_that_does_not_say_which_resources_it_has_keeps_its_tools(home: Path) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        assert (await called(registry, "told.good")).content == "ok"
+        assert registry.get("told.read_resource") is None
+
+    with_servers([answering([GOOD], kind="hides resources")], doing)
 
 
 def test_what_is_asked_before_a_call_names_the_server_and_shows_what_is_sent() -> None:
@@ -564,7 +573,9 @@ results = {
     "tools/list": {"tools": tools},
     "tools/call": result,
 }
-unknown = {"ends": sys.exit, "is silent": lambda: None}
+unknown = {"ends": sys.exit, "is silent": lambda: None, "hides resources": lambda: None}
+if kind == "hides resources":
+    results["initialize"]["capabilities"]["resources"] = {}
 if kind == "begins otherwise":
     del results["initialize"]
     results["server/discover"] = {
