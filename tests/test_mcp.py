@@ -932,6 +932,26 @@ def test_a_tool_that_is_another_when_its_server_comes_back_is_not_called(home: P
         with_servers([McpServer("mem", url=address)], doing)
 
 
+def test_a_server_that_was_away_is_not_reached_again_by_what_was_closed(home: Path) -> None:
+    port = free_port()
+
+    async def doing(hub: Hub, registry: Registry) -> None:
+        stack.close()
+        (connection,) = hub.connections
+        await called(registry, "mem.upsert_memory", items=[])
+        while connection.ready:
+            await asyncio.sleep(0.05)
+        await connection.close()
+        with listening("tests.memory_server", port):
+            late = await called(registry, "mem.upsert_memory", items=[])
+            assert late.content.startswith("The server mem is not there: ")
+            assert not connection.ready
+
+    with ExitStack() as stack:
+        address = stack.enter_context(listening("tests.memory_server", port))
+        with_servers([McpServer("mem", url=address)], doing)
+
+
 # The files.
 
 FILES: list[tuple[str, dict[str, str], dict[str, object]]] = [
