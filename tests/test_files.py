@@ -956,6 +956,11 @@ def test_a_text_of_another_script_is_read_and_stays_in_its_charset(
         "Blåbærgrød på røde øer. Æbler",
         "Café",
         "“naïve” – €5",
+        "".join(f"{hour}:00 {hour + 9}°C 5µm\n" for hour in range(12)),
+        "¿Que hora es? ¿Donde? ¿Cuando? ¿Por que? ¿Quien? ¿Como? ¿Cual?",
+        "Menu\n¯¯¯¯¯¯\nsushi ¥¥\n",
+        "××××××××",
+        "ÍÍÍÍÍÍÍÍ",
     ],
 )
 def test_a_text_of_western_europe_is_none_of_another_script(text: str) -> None:

@@ -208,10 +208,19 @@ def test_resources_of_a_server_are_listed_and_read_as_by_a_tool_of_it(home: Path
             ("notes://picture", "(image/png, 9 bytes, not shown)"),
         ):
             assert (await called(registry, tool.name, uri=uri)).content == text
+        assert listed.changed_nothing
         missing = await called(registry, tool.name, uri="notes://none")
         assert missing.status is Status.FAILED
 
     with_servers([ours(HOLDS="Call Bob.")], doing)
+
+
+def test_a_server_that_does_not_say_which_resources_it_has_keeps_its_tools(home: Path) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        assert (await called(registry, "told.good")).content == "ok"
+        assert registry.get("told.read_resource") is None
+
+    with_servers([answering([GOOD], kind="hides resources")], doing)
 
 
 def test_what_is_asked_before_a_call_names_the_server_and_shows_what_is_sent() -> None:
@@ -564,7 +573,9 @@ results = {
     "tools/list": {"tools": tools},
     "tools/call": result,
 }
-unknown = {"ends": sys.exit, "is silent": lambda: None}
+unknown = {"ends": sys.exit, "is silent": lambda: None, "hides resources": lambda: None}
+if kind == "hides resources":
+    results["initialize"]["capabilities"]["resources"] = {}
 if kind == "begins otherwise":
     del results["initialize"]
     results["server/discover"] = {
@@ -704,6 +715,8 @@ def test_of_a_result_nothing_is_lost_beside_its_data() -> None:
     image = ImageContent(type="image", data="aGVsbG8=", mime_type="image/png")
     assert result_content([same], {"rows": 3}) == {"rows": 3}
     assert result_content([text], {"rows": 3}) == '{"rows": 3}\nThe disk is full.'
+    deep = TextContent(type="text", text="[" * 100_000)
+    assert result_content([deep], {"rows": 3}) == f'{{"rows": 3}}\n{deep.text}'
     assert result_content([text], {"why": text.text}) == {"why": text.text}
     rows = [TextContent(type="text", text=f'{{"n": {number}}}') for number in (1, 2)]
     assert result_content(rows, {"result": [{"n": 1}, {"n": 2}]}) == [{"n": 1}, {"n": 2}]
@@ -913,6 +926,26 @@ def test_a_tool_that_is_another_when_its_server_comes_back_is_not_called(home: P
             other = await called(registry, "mem.upsert_memory", items=[])
             assert "is not what it was" in other.content
             assert (await called(registry, "mem.upsert_memory", items=[])).ok
+
+    with ExitStack() as stack:
+        address = stack.enter_context(listening("tests.memory_server", port))
+        with_servers([McpServer("mem", url=address)], doing)
+
+
+def test_a_server_that_was_away_is_not_reached_again_by_what_was_closed(home: Path) -> None:
+    port = free_port()
+
+    async def doing(hub: Hub, registry: Registry) -> None:
+        stack.close()
+        (connection,) = hub.connections
+        await called(registry, "mem.upsert_memory", items=[])
+        while connection.ready:
+            await asyncio.sleep(0.05)
+        await connection.close()
+        with listening("tests.memory_server", port):
+            late = await called(registry, "mem.upsert_memory", items=[])
+            assert late.content.startswith("The server mem is not there: ")
+            assert not connection.ready
 
     with ExitStack() as stack:
         address = stack.enter_context(listening("tests.memory_server", port))

@@ -77,7 +77,7 @@ class McpConnection:
 
     async def close(self) -> None:
         """End it: a program that does not go by itself is made to, soon."""
-        self._is_closed = True
+        self._is_closed, self.tools = True, ()
         if self._task is None:
             return
         self._task.cancel()

@@ -3,6 +3,7 @@
 Offered where a server declares resources and has some, unless a tool of its own has the name.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol, TypeVar
 
@@ -19,7 +20,10 @@ READ_RESOURCE = ServerTool(
     "Read a resource of this server by its URI. Without one: list its resources, and the forms of "
     "the URIs of others.",
     {"type": "object", "properties": {"uri": {"type": "string", "description": "notes://today"}}},
+    only_reads=True,
 )
+PATIENCE = 3.0
+"""Seconds for a server to say whether it has any: its tools wait for that."""
 MAX_PAGES = 20
 """Of a list of resources; of one that never ends no more are told."""
 
@@ -36,7 +40,11 @@ async def has_resources(client: Client) -> bool:
     capabilities = client.server_capabilities
     if not (capabilities and capabilities.resources):
         return False
-    return bool(await list_resources(client, pages=1))
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return bool(await list_resources(client, pages=1))
+    except TimeoutError:
+        return False
 
 
 async def list_resources(client: Client, pages: int = MAX_PAGES) -> list[Mapping[str, str]]:

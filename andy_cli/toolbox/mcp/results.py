@@ -6,10 +6,13 @@ Pictures and sounds are named and not passed on; links are named and not followe
 import json
 from collections.abc import Iterable, Mapping
 
+from andy_cli.foreign_values import read_json
 from andy_cli.guard.terminal_sanitizer import spell_out
 
 MAX_CHARACTERS = 200_000
 """Characters of one result; what is longer keeps its beginning and its end."""
+
+NO_JSON = object()
 
 
 def result_content(content: Iterable[object], data: object, failed: bool = False) -> object:
@@ -31,10 +34,7 @@ def _repeats(block: object, data: object) -> bool:
     """Tell whether a text is the data or one of its values, as it is or as JSON."""
     text = part(block)
     values = [data, *_list_values(data)]
-    try:
-        return text in values or json.loads(text) in values
-    except ValueError:
-        return False
+    return text in values or read_json(text, NO_JSON) in values
 
 
 def _list_values(data: object) -> Iterable[object]:

@@ -20,10 +20,12 @@ from andy_cli.compiler.bodies.calls import (
 )
 from andy_cli.compiler.bodies.markup.quoted_calls import (
     NEARBY,
+    OTHERS,
     QuotedCalls,
     TagKind,
     find_own_tags,
     kind_of_tag,
+    make_other_tags,
 )
 from andy_cli.compiler.bodies.typed import add_value, parse_typed, parse_untyped
 from andy_cli.compiler.dialect import Tools
@@ -121,6 +123,12 @@ def compile_tags(tags: TagSyntax) -> re.Pattern[str]:
     )
 
 
+@cache
+def compile_all_tags(tags: TagSyntax) -> re.Pattern[str]:
+    """Compile the same, with the tags of other notations that a value may quote."""
+    return re.compile(f"{compile_tags(tags).pattern}|{make_other_tags(tags.call_end)}")
+
+
 class FoundCalls(NamedTuple):
     """The calls of a text."""
 
@@ -157,7 +165,7 @@ class ElementReader:
 
     def take(self, tag: re.Match[str]) -> None:
         kind = kind_of_tag(tag)
-        if self._stays_in_value(tag, kind):
+        if self._stays_in_value(tag, kind) or tag.lastgroup in OTHERS:
             return
         open_call = self._calls[-1] if self._calls and not self._calls[-1].closed else None
         if open_call is not None:
@@ -179,10 +187,13 @@ class ElementReader:
 
     def _stays_in_value(self, tag: re.Match[str], kind: TagKind) -> bool:
         """Tell whether a tag is data: a value is open and goes on, or quotes a call with it."""
+        if self._value is None and tag.lastgroup in OTHERS:
+            return False
         gap_text, self._tag_end = self._text[self._tag_end : tag.start()], tag.end()
         quoted_calls = self._quoted_calls
         is_quoted = quoted_calls is not None and quoted_calls.take(kind, gap_text)
-        return self._value is not None and (is_quoted or not self._leaves_value(tag, kind))
+        is_data = is_quoted or tag.lastgroup in OTHERS
+        return self._value is not None and (is_data or not self._leaves_value(tag, kind))
 
     @property
     def seems_nested(self) -> bool:
@@ -339,7 +350,8 @@ def _read_tags(
     text: str, tools: Tools, tags: TagSyntax, nested: bool
 ) -> tuple[ElementReader, FoundCalls | None]:
     reader = ElementReader(text, tools, tags, nested)
-    for tag in compile_tags(tags).finditer(text):
+    all_tags = compile_all_tags(tags) if nested else compile_tags(tags)
+    for tag in all_tags.finditer(text):
         reader.take(tag)
     return reader, reader.finish()
 

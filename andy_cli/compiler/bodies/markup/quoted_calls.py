@@ -15,25 +15,38 @@ TagKind = Literal["call", "end", "value", "value_end"]
 TAG = r"(?:\w{1,20}[:|_])?(?:[|\uff5c]\w{1,20}[|\uff5c] ?)?"
 VALUE = rf"<{TAG}(?:(?:parameter|param)(?:name)?|arg_value)[\s=>\u0120]|<\|open\|>argument\s"
 """Begins a raw value."""
-CALL_TAG = (
-    rf"(?P<call><{TAG}(?:function|invoke)[\s=\u0120]|<\|open\|>call\s"
-    rf"|<{TAG}tool_call>\s{{0,9}}[\w.\-:/]{{1,60}}\s{{0,9}}(?:<tool_sep>\s{{0,9}})?<{TAG}arg_key>)"
-)
+CALLS = {
+    "</function>": rf"<{TAG}function[\s=\u0120]",
+    "</invoke>": rf"<{TAG}invoke[\s=\u0120]",
+    "<|close|>call<|sep|>": r"<\|open\|>call\s",
+    "</tool_call>": rf"<{TAG}tool_call>\s{{0,9}}[\w.\-:/]{{1,60}}\s{{0,9}}"
+    rf"(?:<tool_sep>\s{{0,9}})?<{TAG}arg_key>",
+}
+"""Begins a call, by what ends it."""
 TAGS = (
     rf"(?P<value>{VALUE})|(?P<value_end></{TAG}(?:parameter|param|arg_value)\s{{0,9}}>"
-    rf"|<ifm\|/arg_value>|<\|close\|>argument<\|sep\|>)|{CALL_TAG}"
+    rf"|<ifm\|/arg_value>|<\|close\|>argument<\|sep\|>)|(?P<call>{'|'.join(CALLS.values())})"
     rf"|</{TAG}(?:invoke|function|tool_calls?|function_calls?|call)\s{{0,9}}>"
     r"|<ifm\|/tool_call>|<\|close\|>call<\|sep\|>"
 )
 """Begins or ends a value or a call; the last ones end a call."""
-KINDS: Mapping[str | None, TagKind] = {"value": "value", "value_end": "value_end", "call": "call"}
+KINDS: Mapping[str | None, TagKind] = {
+    "value": "value",
+    "value_end": "value_end",
+    "call": "call",
+    "other_value": "value",
+    "other_call": "call",
+}
+OTHERS = ("other_value", "other_call")
+"""The groups of `make_other_tags`."""
 WRAPPER = r"</?(?:\w{1,20}[:|_])?(?:tool_calls?|function_calls?)\s{0,9}>"
 NEARBY = Expression(rf"(?:\s|{WRAPPER})*")
 """The text between two tags of which one comes right after the other."""
 BEHIND_CALL = Expression(
-    rf"(?:[^<>]{{0,200}}(?:>|<\|sep\|>|</\w{{0,20}}arg_key>))?(?:\s|{WRAPPER})*"
+    rf"(?:[^<>]{{0,200}}(?:(?<!/)>|<\|sep\|>|</\w{{0,20}}arg_key>))?(?:\s|{WRAPPER})*"
 )
-"""The same behind the beginning of a call's tag: the rest of it, and a key."""
+"""The same behind the beginning of a call's tag: the rest of it, and a key; one that ends itself
+begins nothing."""
 MAX_GAP = 300
 """Characters between two such tags."""
 
@@ -88,6 +101,15 @@ class QuotedCalls:
             return False
         self._may_begin = kind == "call"
         return kind in ("call", "end")
+
+
+def make_other_tags(call_end: str) -> str:
+    """Make an expression for what begins the values of other notations and their calls, as far as
+    `call_end` ends these too: then they are told apart by counting alone.
+    """
+    end_tag = re.compile(call_end)
+    calls = [call for closer, call in CALLS.items() if end_tag.fullmatch(closer)]
+    return f"(?P<other_value>{VALUE})|(?P<other_call>{'|'.join(calls) or '(?!)'})"
 
 
 def kind_of_tag(tag: re.Match[str]) -> TagKind:

@@ -12,6 +12,7 @@ import json
 
 from andy_cli.compiler.bodies import builders, calls, json_text
 from andy_cli.compiler.bodies.end_detectors import MarkerEnd
+from andy_cli.compiler.bodies.json_scan import JsonScan
 from andy_cli.compiler.bodies.typed import add_value, parse_typed
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
@@ -35,7 +36,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     body_text = builders.text_between(text, ("[TOOL_CALL]",), (CLOSER,))
     head = HEAD.match(body_text)
     if head is None:
-        return JSON(text, tools)
+        return parse_json(text, tools)
     tail = TAIL.search(body_text, head.end())
     if tail is None:
         return None if text.rstrip().endswith(CLOSER) else Parsed(incomplete=True)
@@ -45,6 +46,16 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 
 JSON = builders.make_json_parser(("[TOOL_CALL]",), (CLOSER,))
+
+
+def parse_json(text: str, tools: Tools) -> Parsed | None:
+    """Read a call as JSON; where its closer was forgotten, what follows it is text."""
+    end = JsonScan().feed(text, text.index("{")) or len(text)
+    rest = text[end:].strip()
+    if CLOSER in rest or rest.startswith(("{", "[", ",")):
+        return JSON(text, tools)
+    parsed = JSON(text[:end], tools)
+    return parsed and parsed._replace(text=rest)
 
 
 def read_options(text: str, tool: Schema | None) -> dict[str, object] | None:
