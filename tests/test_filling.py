@@ -12,7 +12,7 @@ from andy_cli.models.inside.planning.form_fit import measure_form
 from andy_cli.models.inside.planning.replies.conclusion import ToldResult, conclude
 from andy_cli.models.inside.values.clock_times import find_clock_times, find_loose_times
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
-from andy_cli.models.inside.values.learned_values import Rated, prefer_longer
+from andy_cli.models.inside.values.learned_values import Rated, RunAssignment, prefer_longer
 from andy_cli.models.inside.values.line_ranges import read_line_range
 from andy_cli.models.inside.values.numbers import find_hours, find_numbers, find_ordinal
 from andy_cli.models.inside.values.quantities import (
@@ -868,6 +868,17 @@ def test_a_proper_name_is_taken_before_other_words(encoder: Encoder) -> None:
 )
 def test_a_proper_name_has_capitals_where_not_all_nouns_have(text: str, names: list[str]) -> None:
     assert [span.text for span in find_proper_names(text)] == names
+
+
+def test_of_two_values_as_likely_the_first_is_of_the_first_parameter() -> None:
+    text = "move the piano from Elm Row to Oak Lane"
+    runs = {run.text: run for run in list_runs(text, split_tokens(text))}
+    elm, oak = runs["Elm Row"], runs["Oak Lane"]
+    in_order = RunAssignment(0.0, ()).add(-1.0, elm).add(-1.0, oak)
+    reverse = RunAssignment(0.0, ()).add(-1.0, oak).add(-1.0, elm)
+    assert in_order.runs == (elm, oak)
+    assert reverse.odds < in_order.odds
+    assert in_order.add(0.0, None).odds == in_order.odds
 
 
 def test_a_day_speaks_for_a_command_that_takes_one() -> None:

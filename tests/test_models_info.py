@@ -152,6 +152,7 @@ def test_a_model_inside_andy_has_the_context_that_andy_loads_it_with() -> None:
     assert found == ServerFacts(context=CONTEXT)
 
 
+@pytest.mark.slow
 def test_a_model_with_native_tools_uses_them(tmp_path: Path) -> None:
     with serving({"/api/show": SHOW, "/v1/models": listed()}) as url:
         done = info(tmp_path, "ollama:m", "--base-url", url, "--json")

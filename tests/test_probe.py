@@ -276,6 +276,7 @@ def test_nothing_is_tried_that_was_switched_off(capsys: pytest.CaptureFixture[st
     assert not any("response_format" in each.body for each in server.requests)
 
 
+@pytest.mark.slow
 def test_a_model_is_trusted_with_what_it_got_right_and_is_offered_no_more(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -367,6 +368,7 @@ def test_each_task_may_be_tried_more_than_once(capsys: pytest.CaptureFixture[str
     assert found.learned.tasks == 16
 
 
+@pytest.mark.slow
 def test_where_nothing_works_only_the_refusal_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     with ModelServer(model()) as server:
         found = probed(server, capsys)

@@ -575,7 +575,9 @@ def wire_body(path: str, tools: bool, stream: bool) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("words", [(), ("--dialect", "hermes")], ids=["native", "taught"])
-@pytest.mark.parametrize("tools", [True, False], ids=["tools", "words"])
+@pytest.mark.parametrize(
+    "tools", [pytest.param(True, marks=pytest.mark.slow), False], ids=["tools", "words"]
+)
 def test_a_damaged_stream_ends_in_an_error_and_is_one_where_nothing_was_sent(
     words: tuple[str, ...], tools: bool, tmp_path: Path
 ) -> None:

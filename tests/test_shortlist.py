@@ -159,6 +159,7 @@ def test_a_tool_that_was_looked_up_is_offered_whole_from_then_on() -> None:
     assert "weigh 12: done" in results[1]
 
 
+@pytest.mark.slow
 def test_tools_that_are_taught_in_the_prompt_are_shortlisted_too() -> None:
     model = ScriptedModel(["There."])
     asked(model, "print the ticket", "limits.context=8000", "dialect=hermes")

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -110,6 +111,7 @@ def ask_all(url: str, questions: Sequence[str], rules: str = "") -> list[events.
     return asyncio.run(asked())
 
 
+@pytest.mark.slow
 def test_a_chat_that_outgrows_the_window_goes_on_whatever_the_server_says_of_it() -> None:
     sizes: list[int] = []
     with server_with_window(20_000, sizes) as server:

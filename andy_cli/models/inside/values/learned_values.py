@@ -34,6 +34,9 @@ LIKELY_MEMBER = 0.5
 LIKELY_SAID_MEMBER = 0.3
 """The same of one that is said, where no other is."""
 MANY_MEMBERS = 3
+REVERSED_ODDS = 0.5
+"""The same against a value that stands before one of a parameter before its own: of 197 pairs of
+values 158 stand in the order of their parameters."""
 LONGER_ODDS, LETTER_ODDS = 0.8, 0.001
 """Log-odds: so much less likely may a longer run be, and so much is a letter of it worth."""
 
@@ -51,6 +54,11 @@ class RunAssignment(NamedTuple):
 
     odds: float
     runs: tuple[Run | None, ...]
+
+    def add(self, odds: float, run: Run | None) -> "RunAssignment":
+        """Give the next parameter a run, or none, which is as likely as the `odds` say."""
+        behind = sum(bool(run and other and other.start > run.start) for other in self.runs)
+        return RunAssignment(self.odds + odds - REVERSED_ODDS * behind, (*self.runs, run))
 
     def allows(self, run: Run | None) -> bool:
         """Tell whether no word of a run is in a value already."""
@@ -93,12 +101,7 @@ class ValueFinder:
         kept = [RunAssignment(0.0, ())]
         for parameter, runs in wanted:
             rated = self._rate(parameter, runs)
-            longer = (
-                RunAssignment(one.odds + odds, (*one.runs, run))
-                for one in kept
-                for odds, run in rated
-                if one.allows(run)
-            )
+            longer = (one.add(odds, run) for one in kept for odds, run in rated if one.allows(run))
             kept = heapq.nlargest(KEPT_ASSIGNMENTS, longer, key=lambda one: one.odds)
         return kept[0].runs
 
