@@ -15,6 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS
 from andy_cli.messages import ToolRequest
 from tests.cases import quick_every
@@ -166,6 +167,56 @@ def test_arguments_that_do_not_fit_are_corrected(tmp_path: Path) -> None:
         {"level": 7},
     )
     assert "repairs=0" not in response.headers["x-andy-compiled"]
+
+
+OPTIONAL: dict[str, object] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+STRICT = {
+    "name": "add_task",
+    "strict": True,
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string"},
+            "note": OPTIONAL,
+            "steps": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"what": {"type": "string"}, "who": OPTIONAL},
+                    "required": ["what", "who"],
+                    "additionalProperties": False,
+                },
+            },
+        },
+        "required": ["title", "note", "steps"],
+        "additionalProperties": False,
+    },
+}
+"""As OpenAI's SDK and agents write a function: an optional value is one that may be null."""
+
+
+@pytest.mark.parametrize("is_streamed", [True, False], ids=["streamed", "whole"])
+def test_an_optional_value_of_a_strict_tool_may_be_left_out(
+    is_streamed: bool, tmp_path: Path
+) -> None:
+    script = call_script(native("add_task", '{"title": "Tea", "steps": [{"what": "boil"}]}'))
+    chat_tool = {"type": "function", "function": STRICT}
+    tools = {PATHS[0]: chat_tool, PATHS[1]: {"type": "function", **STRICT}}
+    with (
+        ModelServer(script, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for path, tool in tools.items():
+            body = {**request_on(path, "hi"), "tools": [tool], "stream": is_streamed}
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+            steps = [{"what": "boil", "who": None}]
+            given = {"title": "Tea", "note": None, "steps": steps}
+            assert calls_in(path, text, is_streamed) == [("add_task", given)], path
+        assert len(server.requests) == len(tools)
+    not_strict = {"add_task": {"type": "function", "function": {**STRICT, "strict": False}}}
+    assert map_call(
+        "add_task", {"title": "Tea", "steps": []}, not_strict, lambda name: True
+    ).problems
 
 
 def test_a_name_that_there_is_not_is_told_to_the_model(tmp_path: Path) -> None:
