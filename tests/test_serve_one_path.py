@@ -100,6 +100,24 @@ def test_a_call_in_the_text_is_a_call_on_every_wire(
     assert calls_in(path, response.text, stream) == [("play_mp3", PLAY.arguments)]
 
 
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "glm45"])
+def test_a_call_behind_one_that_went_on_while_it_was_written_is_one_of_its_own(
+    name: str, path: str, tmp_path: Path
+) -> None:
+    ping = ToolRequest("play_mp3", {"file": "red.mp3"})
+    text = "\n".join(DIALECTS[name].write(call) or "" for call in (PLAY, ping))
+    pieces = [text[at : at + 5] for at in range(0, len(text), 5)]
+    with (
+        ModelServer([streamed(*pieces)], checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        body = {**request_on(path, "hi"), "stream": True}
+        told = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+    wanted = [("play_mp3", PLAY.arguments), ("play_mp3", ping.arguments)]
+    assert calls_in(path, told, True) == wanted
+
+
 # What a whole answer of the chat API may be: here the server's own calls count.
 
 TYPED = {

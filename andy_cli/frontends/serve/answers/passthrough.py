@@ -166,7 +166,10 @@ class WatchedChoice:
             "index": 0,
             **write_call(CompletedCall(0, call_delta.id, call_delta.name, ""), ()),
         }
-        first = b"" if self._calling else self._write_event({"tool_calls": [begun_call]})
+        first = b""
+        if not self._calling:
+            first = self._write_event({"tool_calls": [begun_call]})
+            self._added += 1
         self._calling += call_delta.text
         return first + self._write_arguments(call_delta.position, call_delta.text)
 
