@@ -838,6 +838,16 @@ def test_a_call_that_began_and_cannot_be_read_ends_no_stream_well(tmp_path: Path
         assert completed not in text, path
 
 
+def test_a_call_that_began_in_the_text_is_not_mixed_with_one_of_the_server(tmp_path: Path) -> None:
+    text = NOTATIONS["hermes"]
+    words = [on(0, {"content": text[at : at + 5]}) for at in range(0, len(text), 5)]
+    both = [status(), *words, *pieces('{"file": "b.mp3"}'), on(0, {}, "tool_calls"), DONE]
+    told, _ = stream(tmp_path, both)
+    assert "The model began a call of play_mp3 that cannot be used." in told
+    assert "b.mp3" not in told
+    assert joined(sent_events(told))["finish"] is None
+
+
 def test_a_call_that_began_and_was_given_up_is_no_call(tmp_path: Path) -> None:
     def answer(received: Received) -> Answer:
         return streamed("No.") if len(received.body["messages"]) > 1 else BEGUN

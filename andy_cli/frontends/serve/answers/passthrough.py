@@ -78,7 +78,12 @@ class WatchedChoice:
     def _take_calls(
         self, event: Event, choice: Event, call_pieces: list[object], event_bytes: bytes
     ) -> bytes:
-        """Take pieces of calls; returns the events that may go on now."""
+        """Take pieces of calls; returns the events that may go on now.
+
+        Raises ApiError where a call in the text has begun: in its place the server's own counts.
+        """
+        if self._early_call is not None and self._calling:
+            raise unusable_call_error(self._early_call.name)
         tools = self._dialogue.tool_prompt.tools
         renamed = [rename_call(call_piece, tools) for call_piece in call_pieces]
         shown_pieces, reach = self._calls.add_pieces(renamed)
