@@ -365,6 +365,12 @@ def test_a_stream_tells_of_a_call_with_a_text() -> None:
     assert (told[0]["item"]["input"], told[1]["delta"], told[2]["input"]) == ("", "x", "x")
 
 
+def test_what_an_assistant_refused_stays_in_its_history() -> None:
+    refused_turn = {"role": "assistant", "content": None, "refusal": "I may not."}
+    asked = asked_chat({"messages": [*SAID, refused_turn, *SAID]})
+    assert [message.content for message in asked.history[1:2]] == ["I may not."]
+
+
 def test_a_tool_of_the_chat_api_may_take_a_text() -> None:
     grammar = {"syntax": "lark", "definition": "start: x"}
     custom = {"name": "edit", "format": {"type": "grammar", "grammar": grammar}}

@@ -172,7 +172,8 @@ def _read_history(messages: object, kept_parts: dict[str, object]) -> list[Messa
             raise refuse_field(
                 f"messages[{index}]", "has no role that is known.", code="invalid_value"
             )
-        text = read_content(message.get("content"), kept_parts, index)
+        content = message.get("content") or message.get("refusal")
+        text = read_content(content, kept_parts, index)
         if role == "assistant":
             calls = tuple(_read_calls(message, index))
             names |= {call.id: call.name for call in calls}
