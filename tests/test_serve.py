@@ -3,6 +3,7 @@
 import concurrent.futures
 import json
 import os
+import re
 import secrets
 import subprocess
 import sys
@@ -532,6 +533,35 @@ def test_what_a_result_only_resembles_is_a_call_and_what_it_spelled_out_is_none(
         messages: list[dict[str, Any]] = [USER, asked, answer]
         made = server.message(*messages, tools=[BASH])
     assert bool(made.get("tool_calls")) is called
+
+
+@pytest.mark.parametrize(
+    ("fields", "order"),
+    [
+        ([{"tool_call_id": "made up"}, {"tool_call_id": "too"}], ["0", "1"]),
+        ([{}, {}], ["0", "1"]),
+        ([{"name": "play_mp3"}, {"name": "list_mp3s"}], ["1", "0"]),
+        ([{}, {"tool_call_id": "c1"}], ["1", "0"]),  # the other one is named
+        ([{"tool_call_id": "c1"}, {"tool_call_id": "c1"}], ["0", None]),  # twice that of one call
+    ],
+)
+def test_a_result_whose_id_no_call_has_is_of_the_call_that_waits(
+    fields: list[dict[str, str]], order: list[str | None], home: Path
+) -> None:
+    calls = [
+        {"id": id, "type": "function", "function": {"name": name, "arguments": "{}"}}
+        for id, name in (("c1", "list_mp3s"), ("c2", "play_mp3"))
+    ]
+    asked = {"role": "assistant", "content": "", "tool_calls": calls}
+    results = [
+        {"role": "tool", "content": f"result {index}", **given}
+        for index, given in enumerate(fields)
+    ]
+    with served([streamed("Done.")], "--dialect", "hermes", home=home) as (server, model):
+        assert server.message(USER, asked, *results)["content"] == "Done."
+    told_results = str(model.requests[0].body["messages"][-1]["content"])
+    shown = re.findall(r"result (\d)|no result", told_results)
+    assert shown == [number or "" for number in order]
 
 
 def test_an_answer_that_looks_like_a_call_and_names_no_tool_is_the_answer(home: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS
 from andy_cli.messages import ToolRequest
 from tests.cases import quick_every
@@ -99,6 +100,24 @@ def test_a_call_in_the_text_is_a_call_on_every_wire(
     assert calls_in(path, response.text, stream) == [("play_mp3", PLAY.arguments)]
 
 
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "glm45"])
+def test_a_call_behind_one_that_went_on_while_it_was_written_is_one_of_its_own(
+    name: str, path: str, tmp_path: Path
+) -> None:
+    ping = ToolRequest("play_mp3", {"file": "red.mp3"})
+    text = "\n".join(DIALECTS[name].write(call) or "" for call in (PLAY, ping))
+    pieces = [text[at : at + 5] for at in range(0, len(text), 5)]
+    with (
+        ModelServer([streamed(*pieces)], checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        body = {**request_on(path, "hi"), "stream": True}
+        told = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+    wanted = [("play_mp3", PLAY.arguments), ("play_mp3", ping.arguments)]
+    assert calls_in(path, told, True) == wanted
+
+
 # What a whole answer of the chat API may be: here the server's own calls count.
 
 TYPED = {
@@ -166,6 +185,56 @@ def test_arguments_that_do_not_fit_are_corrected(tmp_path: Path) -> None:
         {"level": 7},
     )
     assert "repairs=0" not in response.headers["x-andy-compiled"]
+
+
+OPTIONAL: dict[str, object] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+STRICT = {
+    "name": "add_task",
+    "strict": True,
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string"},
+            "note": OPTIONAL,
+            "steps": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"what": {"type": "string"}, "who": OPTIONAL},
+                    "required": ["what", "who"],
+                    "additionalProperties": False,
+                },
+            },
+        },
+        "required": ["title", "note", "steps"],
+        "additionalProperties": False,
+    },
+}
+"""As OpenAI's SDK and agents write a function: an optional value is one that may be null."""
+
+
+@pytest.mark.parametrize("is_streamed", [True, False], ids=["streamed", "whole"])
+def test_an_optional_value_of_a_strict_tool_may_be_left_out(
+    is_streamed: bool, tmp_path: Path
+) -> None:
+    script = call_script(native("add_task", '{"title": "Tea", "steps": [{"what": "boil"}]}'))
+    chat_tool = {"type": "function", "function": STRICT}
+    tools = {PATHS[0]: chat_tool, PATHS[1]: {"type": "function", **STRICT}}
+    with (
+        ModelServer(script, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for path, tool in tools.items():
+            body = {**request_on(path, "hi"), "tools": [tool], "stream": is_streamed}
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+            steps = [{"what": "boil", "who": None}]
+            given = {"title": "Tea", "note": None, "steps": steps}
+            assert calls_in(path, text, is_streamed) == [("add_task", given)], path
+        assert len(server.requests) == len(tools)
+    not_strict = {"add_task": {"type": "function", "function": {**STRICT, "strict": False}}}
+    assert map_call(
+        "add_task", {"title": "Tea", "steps": []}, not_strict, lambda name: True
+    ).problems
 
 
 def test_a_name_that_there_is_not_is_told_to_the_model(tmp_path: Path) -> None:
@@ -769,6 +838,16 @@ def test_a_call_that_began_and_cannot_be_read_ends_no_stream_well(tmp_path: Path
         failed, completed = ENDINGS[path]
         assert failed in text or not text, path
         assert completed not in text, path
+
+
+def test_a_call_that_began_in_the_text_is_not_mixed_with_one_of_the_server(tmp_path: Path) -> None:
+    text = NOTATIONS["hermes"]
+    words = [on(0, {"content": text[at : at + 5]}) for at in range(0, len(text), 5)]
+    both = [status(), *words, *pieces('{"file": "b.mp3"}'), on(0, {}, "tool_calls"), DONE]
+    told, _ = stream(tmp_path, both)
+    assert "The model began a call of play_mp3 that cannot be used." in told
+    assert "b.mp3" not in told
+    assert joined(sent_events(told))["finish"] is None
 
 
 def test_a_call_that_began_and_was_given_up_is_no_call(tmp_path: Path) -> None:

@@ -155,6 +155,20 @@ def test_many_calls_are_read_in_no_time() -> None:
     assert len(made.history) == 30_001
 
 
+def test_what_a_client_found_itself_is_told_with_its_title_and_source() -> None:
+    found = {
+        "type": "search_result",
+        "source": "https://example.org/tea",
+        "title": "Tea",
+        "content": [{"type": "text", "text": "Boil."}, {"type": "text", "text": "Wait."}],
+        "citations": {"enabled": True},
+    }
+    said = messages("Hello", [USES], [{**RESULT, "content": [found]}, found])
+    result, user = read_messages_request({**MESSAGE, **said, "tools": [TOOL]}).history[-2:]
+    told = "Tea\nhttps://example.org/tea\nBoil.\nWait."
+    assert (result.role, result.content, user.content) == ("tool", told, told)
+
+
 def test_messages_become_a_history() -> None:
     picture = {"type": "base64", "media_type": "image/png", "data": PICTURE}
     said = messages(
@@ -349,6 +363,12 @@ def test_a_stream_tells_of_a_call_with_a_text() -> None:
         "output_item.done",
     ]
     assert (told[0]["item"]["input"], told[1]["delta"], told[2]["input"]) == ("", "x", "x")
+
+
+def test_what_an_assistant_refused_stays_in_its_history() -> None:
+    refused_turn = {"role": "assistant", "content": None, "refusal": "I may not."}
+    asked = asked_chat({"messages": [*SAID, refused_turn, *SAID]})
+    assert [message.content for message in asked.history[1:2]] == ["I may not."]
 
 
 def test_a_tool_of_the_chat_api_may_take_a_text() -> None:

@@ -51,6 +51,12 @@ def tool_parameters(tool: Schema) -> Schema:
     return {}
 
 
+def is_strict(tool: Schema) -> bool:
+    """Tell whether its maker wants OpenAI's strict mode, where what is optional may be null."""
+    function = tool.get("function", tool)
+    return isinstance(function, Mapping) and function.get("strict") is True
+
+
 def standardize_schema(schema: object) -> dict[str, Any]:
     """The schema of a tool's arguments, an object whatever was written. Never raises."""
     standard = _standardize_part(schema if isinstance(schema, Mapping) else {}, 0)

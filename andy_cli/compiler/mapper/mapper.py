@@ -18,7 +18,12 @@ from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.coercions import convert_milliseconds, match_number_forms
 from andy_cli.compiler.mapper.corrections import fit_in_part, fit_value
-from andy_cli.compiler.mapper.json_schema import list_aliases, provider_names, tool_parameters
+from andy_cli.compiler.mapper.json_schema import (
+    is_strict,
+    list_aliases,
+    provider_names,
+    tool_parameters,
+)
 from andy_cli.compiler.mapper.json_values import NotJson, copy_as_json, parse_structure, write_short
 from andy_cli.compiler.mapper.prepared_schema import PreparedSchema, SchemaNode, prepare_schema
 from andy_cli.compiler.mapper.rename_properties import FittedValue, MappingScope
@@ -230,12 +235,13 @@ def map_call(
     except NotJson as fault:
         call = make_call(tool_match.name, arguments)
         return Mapped((call,), problems=(Problem("", "type", str(fault)),))
+    tool = tools[tool_match.name]
     mapped = _fit_arguments(
         tool_match,
         given_arguments,
         arguments,
-        prepare_schema(tools[tool_match.name]),
-        only_reads(tool_match.name),
+        prepare_schema(tool),
+        MappingScope(only_reads(tool_match.name), tool_match.name, is_strict(tool)),
     )
     if tool_match.name == name or provider_names(tools)[tool_match.name] == name:
         return mapped
@@ -250,7 +256,7 @@ def _fit_arguments(
     given_arguments: object,
     written: object,
     schema: PreparedSchema,
-    only_reads: bool,
+    scope: MappingScope,
 ) -> Mapped:
     """The call with arguments that fit, or the problems of those that do not.
 
@@ -263,7 +269,6 @@ def _fit_arguments(
         if valid is not None:
             unchanged = valid.calls[0].arguments is given_arguments and isinstance(written, Mapping)
             return Mapped((make_call(tool_match.name, written),)) if unchanged else valid
-    scope = MappingScope(only_reads, tool_match.name)
     corrected = (
         None
         if schema.too_many(given_arguments)
@@ -352,7 +357,7 @@ def _find_problems(
     if not isinstance(given_arguments, dict) or schema.too_many(given_arguments):
         return problems
     # The steps left are the same, the questions were asked before.
-    aside = MappingScope(scope.may_guess, scope.tool, steps=scope.steps)
+    aside = MappingScope(scope.may_guess, scope.tool, scope.is_strict, steps=scope.steps)
     readings = islice(fit_in_part(given_arguments, schema.node, aside), MAX_READINGS)
     found = filter(None, map(schema.problems, readings))
     return min((*found, problems), key=lambda each: sum(map(_is_about_name, each)))

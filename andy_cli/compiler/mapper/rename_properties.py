@@ -50,6 +50,8 @@ class MappingScope:
     may_guess: bool
     """Steps dearer than CERTAIN may be taken."""
     tool: str = ""
+    is_strict: bool = False
+    """Everything is required, and null is how an optional value is said not to be given."""
     questions: list[Problem] = field(default_factory=list)
     """Choices between two corrections that were equally good, in words."""
     steps: int = 5000
@@ -436,7 +438,7 @@ def find_inner_places(assignment: Assignment) -> dict[str, list[tuple[str, str]]
 
 
 def fill_forced_values(assignment: Assignment) -> None:
-    """Give what must be given and can be one thing only: its default, or the only choice."""
+    """Give what must be given and can be one thing only: its default, the only choice, or null."""
     for name in assignment.missing_names:
         child = assignment.node.child(name)
         if child is None:
@@ -445,6 +447,8 @@ def fill_forced_values(assignment: Assignment) -> None:
             value = child.schema["default"]
         elif len(child.choices) == 1:
             value = child.choices[0]
+        elif assignment.scope.is_strict and child.fits(None):
+            value = None
         else:
             continue
         assignment.assigned[name] = value
@@ -485,7 +489,7 @@ STRATEGIES: tuple[tuple[Callable[[Assignment], None], bool], ...] = (
     (lift_from_wrappers, True),  # `{"options": {"limit": 3}}` -> `limit`
     (assign_by_meaning, True),  # `max_results` -> `limit`
     (assign_last_missing, True),  # `value` -> the one that is missing
-    (fill_forced_values, False),  # what is missing -> its default, its only choice
+    (fill_forced_values, False),  # what is missing -> its default, its only choice, null
     (drop_unknown_names, False),  # `flavour` -> nothing, or a question
 )
 """The order matters: a surer reading must have its name before a looser one may take it."""

@@ -78,7 +78,12 @@ class WatchedChoice:
     def _take_calls(
         self, event: Event, choice: Event, call_pieces: list[object], event_bytes: bytes
     ) -> bytes:
-        """Take pieces of calls; returns the events that may go on now."""
+        """Take pieces of calls; returns the events that may go on now.
+
+        Raises ApiError where a call in the text has begun: in its place the server's own counts.
+        """
+        if self._early_call is not None and self._calling:
+            raise unusable_call_error(self._early_call.name)
         tools = self._dialogue.tool_prompt.tools
         renamed = [rename_call(call_piece, tools) for call_piece in call_pieces]
         shown_pieces, reach = self._calls.add_pieces(renamed)
@@ -166,7 +171,10 @@ class WatchedChoice:
             "index": 0,
             **write_call(CompletedCall(0, call_delta.id, call_delta.name, ""), ()),
         }
-        first = b"" if self._calling else self._write_event({"tool_calls": [begun_call]})
+        first = b""
+        if not self._calling:
+            first = self._write_event({"tool_calls": [begun_call]})
+            self._added += 1
         self._calling += call_delta.text
         return first + self._write_arguments(call_delta.position, call_delta.text)
 

@@ -172,7 +172,8 @@ def _read_history(messages: object, kept_parts: dict[str, object]) -> list[Messa
             raise refuse_field(
                 f"messages[{index}]", "has no role that is known.", code="invalid_value"
             )
-        text = read_content(message.get("content"), kept_parts, index)
+        content = message.get("content") or message.get("refusal")
+        text = read_content(content, kept_parts, index)
         if role == "assistant":
             calls = tuple(_read_calls(message, index))
             names |= {call.id: call.name for call in calls}
@@ -181,7 +182,32 @@ def _read_history(messages: object, kept_parts: dict[str, object]) -> list[Messa
             history.append(_read_result(message, text, names))
         else:
             history.append(Message(role, text))
-    return history
+    return _assign_results(history)
+
+
+def _assign_results(history: Sequence[Message]) -> list[Message]:
+    """Give results whose id no call has to the calls that wait."""
+    result_ids = {message.call_id for message in history}
+    call_ids = {call.id for message in history for call in message.calls}
+    waiting: list[ToolCall] = []
+    assigned: list[Message] = []
+    for message in history:
+        if message.calls:
+            waiting = [call for call in message.calls if call.id not in result_ids]
+        elif message.role == "tool" and message.call_id not in call_ids:
+            message = _assign_result(message, waiting)
+        assigned.append(message)
+    return assigned
+
+
+def _assign_result(result: Message, waiting: list[ToolCall]) -> Message:
+    """Give a result to the first call of its tool that waits, else to the first of all."""
+    named = (call for call in waiting if call.name == result.name)
+    call = next(named, waiting[0] if waiting else None)
+    if call is None:
+        return result
+    waiting.remove(call)
+    return result._replace(call_id=call.id, name=call.name)
 
 
 def _read_result(message: Mapping[str, object], text: str, names: Mapping[str, str]) -> Message:

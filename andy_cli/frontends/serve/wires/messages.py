@@ -201,6 +201,8 @@ def _read_block(block: Mapping[str, Any], field_path: str) -> list[ContentPart]:
         ]
     if kind == "document":
         return _read_document(block, field_path)
+    if kind == "search_result":
+        return _read_search_result(block, field_path)
     raise ApiError(400, f"{field_path} is a block of the type {kind!r}, which cannot stand here.")
 
 
@@ -226,6 +228,12 @@ def _read_document(block: Mapping[str, Any], field_path: str) -> list[ContentPar
     raise ApiError(
         400, f"{field_path}.source is text, content or base64; others are not fetched here."
     )
+
+
+def _read_search_result(block: Mapping[str, Any], field_path: str) -> list[ContentPart]:
+    """Read a find of the client's own search; its title and source go before its text."""
+    head = [check_text(block.get(key), f"{field_path}.{key}") for key in ("title", "source")]
+    return [text_part("\n".join(head)), *_read_parts(block.get("content"), f"{field_path}.content")]
 
 
 def _data_url(source: Mapping[str, Any], field_path: str) -> str:
