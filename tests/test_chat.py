@@ -92,6 +92,20 @@ def test_an_answer_is_shown_as_rendered_markdown() -> None:
     assert "Songs\n\nThere are three of them:\n\n • one\n • two\n\n>" in text
 
 
+def test_an_image_stands_where_it_was_written_and_each_address_stands_there_once() -> None:
+    answer = streamed(
+        "See <https://e.org>, <a@b.c>, [here](https://t.org) and ![a plan](https://p.org/p.png), ",
+        "[![built](https://i.org/b.svg)](https://ci.org) [https://good.org](https://evil.org).\n",
+    )
+    with chatting([answer], columns=90) as terminal:
+        terminal.type("where?\r")
+        text = " ".join(terminal.prompts().split())
+    assert (
+        "See https://e.org, a@b.c, here (https://t.org) and a plan (https://p.org/p.png), "
+        "built (https://i.org/b.svg) (https://ci.org) https://good.org (https://evil.org). >"
+    ) in text
+
+
 def test_a_small_model_that_was_never_tried_out_is_said_to_be_one() -> None:
     with (
         ModelServer([streamed("Hello.")]) as server,
