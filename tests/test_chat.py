@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 import os
 import re
 import signal
@@ -863,6 +864,16 @@ def test_a_model_that_answers_with_nothing_is_said_to_have() -> None:
     with chatting([streamed("")]) as terminal:
         terminal.type("hello\r")
         assert "The model said nothing." in terminal.prompts()
+
+
+def test_where_no_key_shows_all_none_is_named(tmp_path: Path) -> None:
+    write = {"path": "n.txt", "content": "line\n" * 100}
+    script = [called("write_file", json.dumps(write)), streamed("Written.")]
+    mode = ("--permission-mode", "edits")
+    with chatting(script, *mode, folder=tmp_path, TERM="dumb") as terminal:
+        terminal.type("write it\r")
+        text = terminal.sees("Written.")
+    assert "... 85 more rows\n" in text
 
 
 def test_a_long_answer_is_whole_and_in_order() -> None:
