@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 import os
 import re
 import signal
@@ -90,6 +91,20 @@ def test_an_answer_is_shown_as_rendered_markdown() -> None:
         terminal.type("what is there?\r")
         text = terminal.prompts()
     assert "Songs\n\nThere are three of them:\n\n • one\n • two\n\n>" in text
+
+
+def test_an_image_stands_where_it_was_written_and_each_address_stands_there_once() -> None:
+    answer = streamed(
+        "See <https://e.org>, <a@b.c>, [here](https://t.org) and ![a plan](https://p.org/p.png), ",
+        "[![built](https://i.org/b.svg)](https://ci.org) [https://good.org](https://evil.org).\n",
+    )
+    with chatting([answer], columns=90) as terminal:
+        terminal.type("where?\r")
+        text = " ".join(terminal.prompts().split())
+    assert (
+        "See https://e.org, a@b.c, here (https://t.org) and a plan (https://p.org/p.png), "
+        "built (https://i.org/b.svg) (https://ci.org) https://good.org (https://evil.org). >"
+    ) in text
 
 
 def test_a_small_model_that_was_never_tried_out_is_said_to_be_one() -> None:
@@ -849,6 +864,16 @@ def test_a_model_that_answers_with_nothing_is_said_to_have() -> None:
     with chatting([streamed("")]) as terminal:
         terminal.type("hello\r")
         assert "The model said nothing." in terminal.prompts()
+
+
+def test_where_no_key_shows_all_none_is_named(tmp_path: Path) -> None:
+    write = {"path": "n.txt", "content": "line\n" * 100}
+    script = [called("write_file", json.dumps(write)), streamed("Written.")]
+    mode = ("--permission-mode", "edits")
+    with chatting(script, *mode, folder=tmp_path, TERM="dumb") as terminal:
+        terminal.type("write it\r")
+        text = terminal.sees("Written.")
+    assert "... 85 more rows\n" in text
 
 
 def test_a_long_answer_is_whole_and_in_order() -> None:

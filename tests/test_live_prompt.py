@@ -107,6 +107,32 @@ def test_joined_characters_shift_nothing_that_is_written_or_typed() -> None:
         assert row == f"> {FAMILY}0 {FAMILY}1 {FAMILY}2 {FAMILY}3 end"
 
 
+@needs_tmux
+@pytest.mark.parametrize(
+    "joined", [FAMILY, "\u2764\ufe0f", "\U0001f44d\U0001f3fd", "\U0001f1e9\U0001f1ea"]
+)
+def test_no_word_of_an_answer_is_lost_behind_joined_characters(joined: str) -> None:
+    words = [f"w{number:03d}" for number in range(100)]
+    answer = streamed(*[f"{word}{joined} " for word in words], "OK!")
+    with chatting_in_tmux([answer], columns=60) as tmux:
+        tmux.sees("Ctrl-D leaves")
+        tmux.type("look", "Enter")
+        text = tmux.sees("OK!\n\n>")
+    assert [word for word in words if word not in text.replace("\n", "")] == []
+
+
+@needs_tmux
+def test_a_line_with_joined_characters_is_shown_as_it_is_after_each_key() -> None:
+    with chatting_in_tmux([streamed("Fine.")]) as tmux:
+        tmux.sees("Ctrl-D leaves")
+        tmux.type("look", "Enter")
+        tmux.sees("Fine.\n\n>")
+        for key in (f"{FAMILY} abcde X", "Left", "Left", "Left", "BSpace"):
+            tmux.settle(0.2)
+            tmux.type(*(("", key) if key.isalpha() else (key,)))
+        tmux.sees(f"> {FAMILY} abce X\n", seconds=3)
+
+
 def test_the_first_status_line_says_where_help_is() -> None:
     with chatting([streamed("Hello.")]) as terminal:
         assert "m - /help says what there is, Ctrl-D leaves" in terminal.text

@@ -207,6 +207,14 @@ def test_a_command_that_failed_is_red_with_its_exit_code() -> None:
     assert "oh no" in written
 
 
+def test_a_command_that_is_cut_on_its_line_is_said_to_be_cut() -> None:
+    assert (
+        "• ran make all; rm..., 0.0 s\n"
+        in drawn(answered(Status.SUCCESS, "ran make all; rm..."), colour=False)[0]
+    )
+    assert "• said it, 0.0 s\n" in drawn(answered(Status.SUCCESS, "said it."), colour=False)[0]
+
+
 def test_of_a_command_the_last_lines_stay_and_all_is_kept() -> None:
     output = "".join(f"line {at}\n" for at in range(1, 101))
     event = answered(Status.SUCCESS, "ran seq", display=Display(output=output))

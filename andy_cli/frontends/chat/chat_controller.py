@@ -20,7 +20,7 @@ from andy_cli.frontends.chat.model_choice import AskUser, ModelChoice
 from andy_cli.frontends.chat.prompt.live_prompt import START_HINT, LivePrompt
 from andy_cli.frontends.chat.screen import approval_choices
 from andy_cli.frontends.chat.screen.approval_choices import ApprovalChoices, ApprovalQuestion
-from andy_cli.frontends.chat.screen.folded_texts import FoldedTexts, TextRows
+from andy_cli.frontends.chat.screen.folded_texts import SHOWS_ALL, FoldedTexts, TextRows
 from andy_cli.frontends.chat.screen.greeting import write_greeting
 from andy_cli.frontends.chat.screen.live_region import LiveRegion, PromptLiveRegion
 from andy_cli.frontends.chat.screen.turn_view import REFRESH_SECONDS, TurnView
@@ -70,7 +70,7 @@ class ChatController:
         self._ask_user = question
         self._prompt = prompt
         self._view: TurnView | None = None
-        self._folded = FoldedTexts()
+        self._folded = FoldedTexts(SHOWS_ALL if prompt else "")
         self._measuring_task: asyncio.Task[None] | None = None
         self._music_task: asyncio.Task[None] | None = None
         self._is_asking = False

@@ -172,9 +172,41 @@ def keep_line_ends(state: StateCore) -> None:
                 child.type = "hardbreak"
 
 
+def show_addresses(state: StateCore) -> None:
+    """Make images links, and links that are named by their own address that address alone.
+
+    rich sets an image before the paragraph that it stands in, and leaves its address out.
+    """
+    for token in state.tokens:
+        if token.children:
+            linked = [part for child in token.children for part in link_image(child)]
+            token.children = write_addresses_once(linked)
+
+
+def link_image(token: Token) -> list[Token]:
+    if token.type != "image":
+        return [token]
+    address = str(token.attrs["src"])
+    words = token.children or [Token("text", "", 0, content=address)]
+    opening = Token("link_open", "a", 1, attrs={"href": address})
+    return [opening, *words, Token("link_close", "a", -1)]
+
+
+def write_addresses_once(tokens: Sequence[Token]) -> list[Token]:
+    written: list[Token] = []
+    for token in tokens:
+        written.append(token)
+        if [part.type for part in written[-3:]] == ["link_open", "text", "link_close"]:
+            opening, words, _ = written[-3:]
+            if opening.attrs["href"] in (words.content, f"mailto:{words.content}"):
+                written[-3:] = [words]
+    return written
+
+
 # Tags are text here: rich leaves them out, and what a model says may not vanish.
 READER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 READER.core.ruler.push("line_ends", keep_line_ends)
+READER.core.ruler.push("addresses", show_addresses)
 BLOCKS = MarkdownIt("commonmark", {"html": False}).enable("table")
 BLOCKS.disable("inline")
 # A link shows where it leads, as text: a model may not hide an address behind a friendly word.

@@ -30,7 +30,8 @@ def format_action(event: ToolAnswered) -> str:
     line = f"{STATUS_WORDS[event.status]}{event.did}"
     if event.status is Status.SUCCESS:
         partly = f" ({event.problem})" if event.problem else ""
-        return f"{line.rstrip('.')}{partly}, {event.seconds:.1f} s"
+        whole_line = line if line.endswith("...") else line.rstrip(".")  # one is cut, one is ended
+        return f"{whole_line}{partly}, {event.seconds:.1f} s"
     if not event.problem:
         return line
     return f"{line}: {event.problem.splitlines()[0]}"

@@ -77,6 +77,7 @@ class PromptRenderer(Renderer):
         self._joined_rows = frozenset(row for row in rows if has_joined(rows[row]))
         if self._joined_rows:
             self._draw_joined(screen, screen_before, app.color_depth)
+            self.output.flush()
 
     def _draw_joined(self, screen: Screen, screen_before: Screen | None, depth: ColorDepth) -> None:
         """Draw rows with joined characters from their start, each after the one before it.

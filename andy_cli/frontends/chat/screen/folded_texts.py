@@ -30,7 +30,9 @@ class TextRows:
 class FoldedTexts:
     """Keeps what was shortened on the screen, each with a title, until it is asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: str = SHOWS_ALL) -> None:
+        """`key` says how it is asked for; nothing where it cannot be."""
+        self.key = key
         self._folded: deque[tuple[str, RenderableType]] = deque(maxlen=MAX_KEPT)
 
     def keep_text(self, title: str, whole_text: RenderableType) -> None:
@@ -52,13 +54,13 @@ def count_fitting_rows(console: Console) -> int:
 
 
 def fold_end(rows: Sequence[Text], most_rows: int, key: str) -> list[Text]:
-    """The first rows, and how many more there are; `key` says how they are shown."""
+    """The first rows, and how many more there are; `key` says how they are shown, if at all."""
     if len(rows) <= most_rows:
         return [*rows]
     hidden_rows = len(rows) - most_rows + 1
     return [
         *rows[: most_rows - 1],
-        markdown.style_text(f"  ... {hidden_rows:,} more rows ({key})", markdown.QUIET),
+        markdown.style_text(f"  ... {hidden_rows:,} more rows{note_key(key)}", markdown.QUIET),
     ]
 
 
@@ -68,5 +70,9 @@ def fold_beginning(rows: Sequence[Text], most_rows: int, key: str) -> list[Text]
         return [*rows]
     hidden_rows = len(rows) - most_rows
     plural = "s" * (hidden_rows > 1)
-    note = markdown.style_text(f"  ... {hidden_rows:,} row{plural} before ({key})", markdown.QUIET)
-    return [note, *rows[-most_rows:]]
+    note = f"  ... {hidden_rows:,} row{plural} before{note_key(key)}"
+    return [markdown.style_text(note, markdown.QUIET), *rows[-most_rows:]]
+
+
+def note_key(key: str) -> str:
+    return f" ({key})" if key else ""

@@ -10,6 +10,7 @@ from functools import cache
 from itertools import takewhile
 from math import ceil
 
+from rich.cells import cell_len
 from rich.color import Color, ColorType
 from rich.console import Console, RenderableType
 from rich.control import Control
@@ -17,10 +18,13 @@ from rich.segment import ControlType, Segment, Segments
 from rich.style import Style
 
 from andy_cli.frontends.chat.prompt.live_prompt import LivePrompt
+from andy_cli.frontends.chat.prompt.prompt_renderer import JOINING
 from andy_cli.frontends.chat.prompt.prompt_state import PromptLine
 
 MARGIN = 2
 """Rows of the screen that a tail leaves free."""
+PICTURES = "\ufe0f"
+"""Makes a picture of the sign before it, which is a cell wider in some terminals."""
 COLORS = (
     "ansiblack ansired ansigreen ansiyellow ansiblue ansimagenta ansicyan ansigray "
     "ansibrightblack ansibrightred ansibrightgreen ansibrightyellow ansibrightblue "
@@ -125,13 +129,13 @@ class PromptLiveRegion(LiveRegion):
         rows = list(Segment.split_lines(printed))
         growing = [] if tail is None else self._render_lines(tail)
         has_room = len(rows) + len(growing) <= self._available_rows and self._prompt.draws
-        if has_room and all(Segment.get_line_length(row) <= console.width for row in rows):
+        if has_room and all(count_most_cells(row) <= console.width for row in rows):
             self._prompt.show_live([convert_line(row) for row in [*rows, *growing]])
             self._prompt.show()
             self._prompt.commit_rows(len(rows))
         else:
             self._prompt.show_live([convert_line(row) for row in growing])
-            # Not cropped: a long line of code is broken by the terminal, and copied whole.
+            # Not cropped: what may be too long is broken by the terminal, and copied whole.
             console.print(Segments(printed), crop=False, end="")
 
     def _go_back(self, rows: int) -> None:
@@ -140,6 +144,15 @@ class PromptLiveRegion(LiveRegion):
     @property
     def _available_rows(self) -> int:
         return self._prompt.live_rows
+
+
+def count_most_cells(line: SegmentLine) -> int:
+    """Count the cells of a line in a terminal that joins no characters, as many do not."""
+    text = "".join([segment.text for segment in line])
+    if text.isascii():
+        return len(text)
+    cells = (2 if character in JOINING else cell_len(character) for character in text)
+    return sum(cells) + text.count(PICTURES)
 
 
 def convert_line(line: SegmentLine) -> PromptLine:

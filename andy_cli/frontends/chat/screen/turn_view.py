@@ -18,7 +18,6 @@ from andy_cli import events
 from andy_cli.events import Event
 from andy_cli.frontends.chat.screen.diff_view import DiffView
 from andy_cli.frontends.chat.screen.folded_texts import (
-    SHOWS_ALL,
     FoldedTexts,
     TextRows,
     count_fitting_rows,
@@ -366,12 +365,12 @@ class ActionView:
         if display.diff:
             diff_view = DiffView(display.diff)
             all_rows = diff_view.render_rows(console.width)
-            rows = fold_end(all_rows, count_fitting_rows(console), SHOWS_ALL)
+            rows = fold_end(all_rows, count_fitting_rows(console), self._folded.key)
             if len(rows) < len(all_rows):
                 self._folded.keep_text(event.did, diff_view)
             return rows
         all_rows = [*render_output(display.output, console.width)]
-        rows = fold_beginning(all_rows, MAX_OUTPUT_ROWS, SHOWS_ALL)
+        rows = fold_beginning(all_rows, MAX_OUTPUT_ROWS, self._folded.key)
         if len(all_rows) > MAX_OUTPUT_ROWS:
             self._folded.keep_text(event.did, TextRows(all_rows))
         return rows
