@@ -172,7 +172,8 @@ def _read_history(messages: object, kept_parts: dict[str, object]) -> list[Messa
             raise refuse_field(
                 f"messages[{index}]", "has no role that is known.", code="invalid_value"
             )
-        content = message.get("content") or message.get("refusal")
+        content = message.get("content")
+        content = message.get("refusal") if content is None else content
         text = read_content(content, kept_parts, index)
         if role == "assistant":
             calls = tuple(_read_calls(message, index))
