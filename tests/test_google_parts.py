@@ -191,6 +191,8 @@ def test_a_time_that_clocks_skip_or_show_twice_is_asked_about(zone: str, berlin:
         assert f"{at.astimezone(UTC):%H:%M}" == utc
     for hour in ("01:59", "03:00"):
         assert times.parse_moment(f"2026-03-29T{hour}{zone}", "start").at is not None
+    for written in ("2026-03-29T02:30", "2026-10-25T02:30"):  # what is looked at may be doubtful
+        assert times.parse_bound(f"{written}{zone}", "timeMin").startswith(written[:11])
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ class Moment(NamedTuple):
 
 
 def _place_in_zone(
-    day_or_time: date | datetime, zone_name: str, start: Moment | None = None
+    day_or_time: date | datetime, zone_name: str, start: Moment | None, may_be_doubtful: bool
 ) -> Moment:
     """Place a time in its own zone, else in that of the start, else in that of this machine."""
     if not isinstance(day_or_time, datetime):
@@ -53,7 +53,8 @@ def _place_in_zone(
         zone_name = zone_name or (start.zone if start else "")
         zone = _find_zone(zone_name) if zone_name else _foreign_offset(start)
         zoned_time = day_or_time.replace(tzinfo=zone) if zone else day_or_time.astimezone()
-        _check_clock_shows(day_or_time, zone)
+        if not may_be_doubtful:
+            _check_clock_shows(day_or_time, zone)
     return Moment(zoned_time.date(), zoned_time, zone_name)
 
 
@@ -93,9 +94,12 @@ def _foreign_offset(start: Moment | None) -> tzinfo | None:
     return None if is_local else start.at.tzinfo
 
 
-def parse_moment(written: str, bound_name: str, start: Moment | None = None) -> Moment:
+def parse_moment(
+    written: str, bound_name: str, start: Moment | None = None, may_be_doubtful: bool = False
+) -> Moment:
     """Parse a moment; one without a day or a zone has those of the start. Raises ToolError that
-    says how to write it; `bound_name` is what it was to be: `start`."""
+    says how to write it; `bound_name` is what it was to be: `start`. `may_be_doubtful`: clocks may
+    show it twice that day, or skip it."""
     day = start.day if start else None
     text = written.strip()
     zone_name = ""
@@ -108,7 +112,7 @@ def parse_moment(written: str, bound_name: str, start: Moment | None = None) -> 
             day_or_time = _parse_clock(words[2], day) if words[2] else day
         else:
             day_or_time = _parse_time(text, day)
-        return _place_in_zone(day_or_time, zone_name, start)
+        return _place_in_zone(day_or_time, zone_name, start, may_be_doubtful)
     except (ValueError, OverflowError, OSError) as error:
         raise ToolError(
             f"{show_id(written)} is no day or time for the {bound_name}.", HOW
@@ -193,7 +197,7 @@ def parse_span(start: str, end: str) -> TimeSpan:
 
 def parse_bound(written: str, bound_name: str, is_end: bool = False) -> str:
     """One end of a stretch of time to look at, as RFC 3339. A day as the end is looked at whole."""
-    moment = parse_moment(written, bound_name)
+    moment = parse_moment(written, bound_name, may_be_doubtful=True)
     if moment.at is not None:
         return moment.at.isoformat()
     try:
