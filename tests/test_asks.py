@@ -306,6 +306,7 @@ def test_an_error_of_a_template_is_survived(said: str, home: Path) -> None:
     assert len(server.requests) == 3
 
 
+@pytest.mark.slow
 def test_a_pipe_that_nobody_closes_is_not_waited_for(home: Path) -> None:
     with ModelServer([streamed("Hello.")]) as server:
         to = ("--base-url", server.url, "--model", "m", "--no-session")

@@ -870,6 +870,13 @@ def test_a_proper_name_has_capitals_where_not_all_nouns_have(text: str, names: l
     assert [span.text for span in find_proper_names(text)] == names
 
 
+def test_a_year_is_told_in_months_and_half_of_it_too() -> None:
+    for said, months in (("half a year", 6), ("2 years", 24), ("six mois", 6), ("1 Monat", 1)):
+        unit = find_unit(["months"])
+        assert unit
+        assert [it[0] for it in convert_durations(said, find_numbers(said), unit)] == [months]
+
+
 def test_of_two_values_as_likely_the_first_is_of_the_first_parameter() -> None:
     text = "move the piano from Elm Row to Oak Lane"
     runs = {run.text: run for run in list_runs(text, split_tokens(text))}

@@ -269,6 +269,7 @@ def test_a_notation_is_tried_with_and_without_what_its_server_can_do(
     assert ["response_format" in each.body for each in server.requests[sent:]] == [better]
 
 
+@pytest.mark.slow
 def test_nothing_is_tried_that_was_switched_off(capsys: pytest.CaptureFixture[str]) -> None:
     with ModelServer(model("action")) as server:
         found = probed(server, capsys, "constraints=off")

@@ -768,6 +768,7 @@ def test_a_song_is_not_played_by_asking_who_wrote_it(here: Path, weights_file: P
 
 
 def test_what_is_called_wrong_is_not_agreed_to(here: Path, weights_file: Path) -> None:
+    assert asked("sum up", here, weights_file).startswith("I cannot do that well")
     for text in ("that is wrong", "das ist die falsche nummer", "c'est pas ce que j'ai demandé"):
         assert asked(text, here, weights_file).startswith("I am sorry. I am a very small model")
 
