@@ -912,15 +912,21 @@ def test_a_server_over_http_that_was_away_is_reached_by_the_next_call(home: Path
     assert "The next call of its tools tries again." in told[0]
 
 
+async def find_away(hub: Hub, registry: Registry) -> McpConnection:
+    """Wait until it is known of the only server that it is away."""
+    (connection,) = hub.connections
+    await called(registry, "mem.upsert_memory", items=[])
+    while connection.ready:
+        await asyncio.sleep(0.05)
+    return connection
+
+
 def test_a_tool_that_is_another_when_its_server_comes_back_is_not_called(home: Path) -> None:
     port = free_port()
 
     async def doing(hub: Hub, registry: Registry) -> None:
         stack.close()
-        (connection,) = hub.connections
-        await called(registry, "mem.upsert_memory", items=[])
-        while connection.ready:
-            await asyncio.sleep(0.05)
+        connection = await find_away(hub, registry)
         connection.tools = tuple(tool._replace(description="Other") for tool in connection.tools)
         with listening("tests.memory_server", port):
             other = await called(registry, "mem.upsert_memory", items=[])
@@ -937,10 +943,7 @@ def test_a_server_that_was_away_is_not_reached_again_by_what_was_closed(home: Pa
 
     async def doing(hub: Hub, registry: Registry) -> None:
         stack.close()
-        (connection,) = hub.connections
-        await called(registry, "mem.upsert_memory", items=[])
-        while connection.ready:
-            await asyncio.sleep(0.05)
+        connection = await find_away(hub, registry)
         await connection.close()
         with listening("tests.memory_server", port):
             late = await called(registry, "mem.upsert_memory", items=[])
