@@ -111,6 +111,7 @@ BATCHES = (
     "everyday_67",
     "everyday_68",
     "everyday_69",
+    "everyday_70",
 )
 CONVERSATIONS = ("talks_1", "talks_2", "talks_3")
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
