@@ -1238,3 +1238,18 @@ def test_it_is_known_where_nothing_says_which_file(encoder: Encoder, said: str, 
         only_looks=True, examples=("read it",)
     )
     assert bool(Filler(encoder).fill_by_meaning(read, said, known).values) is says
+
+
+def test_a_file_that_a_reply_shows_is_not_shown_below_its_next_answer_again() -> None:
+    file = command("Read a text file", "path", path={"description": "file to read"})
+    reading = file._replace(only_looks=True)
+    monday = ToldResult("day,cook\nMonday,Tom\nFriday,Ada", "read rota.csv, 3 lines", reading)
+    friday = monday._replace(answers=["day: Friday, cook: Ada"])
+    shown = conclude(monday)
+    assert shown == "Read rota.csv, 3 lines:\nday,cook\nMonday,Tom\nFriday,Ada"
+    assert conclude(friday) == f"day: Friday, cook: Ada\n\n{shown}"
+    below = conclude(friday, ["Hello.", f"day: Monday, cook: Tom\n\n{shown}"])
+    assert below == "day: Friday, cook: Ada\n\nRead rota.csv, 3 lines, shown above."
+    assert conclude(monday, [shown]) == shown, "it was asked for itself"
+    changed = friday._replace(result="day,cook\nFriday,Ada\nMonday,Bo")
+    assert conclude(changed, [shown]).endswith("\nMonday,Bo"), "it is another one by now"

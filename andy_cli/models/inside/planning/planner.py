@@ -233,7 +233,8 @@ class Planner:
         asked = [() if step.is_guess else step.questions for step in steps]
         questions = [*asked, *[()] * len(told)]
         answered = find_answered(turn.exchanges, constraint.choices)
-        return conclude_all(self._add_all_answers(told, questions, answered))
+        replies = [exchange.reply for exchange in turn.exchanges]
+        return conclude_all(self._add_all_answers(told, questions, answered), replies)
 
     def _add_all_answers(
         self,

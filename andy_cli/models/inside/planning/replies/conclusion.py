@@ -49,17 +49,24 @@ class ToldResult(NamedTuple):
     """The lines of it that may answer a question."""
 
 
-def conclude_all(results: Sequence[ToldResult]) -> str:
-    """Tell of all results of a turn, in paragraphs where one is long."""
-    told = list(map(conclude, results))
+def conclude_all(results: Sequence[ToldResult], replies: Sequence[str] = ()) -> str:
+    """Tell of all results of a turn, in paragraphs where one is long; `replies` are those of the
+    turns before.
+    """
+    told = [conclude(result, replies) for result in results]
     joint = "\n\n" if any("\n" in part for part in told) else "\n"
     return joint.join(dict.fromkeys(told))
 
 
-def conclude(told: ToldResult) -> str:
-    """Tell of a result, with the lines that may answer a question first."""
+def conclude(told: ToldResult, replies: Sequence[str] = ()) -> str:
+    """Tell of a result, with the lines that may answer a question first; what a reply shows already
+    is not shown below them once more.
+    """
     sentence = _conclude_result(told.result, told.done, told.choice, told.wish)
     lines = list(map(protect_line, told.answers))
+    deed, is_page, _ = sentence.partition(":\n")
+    if lines and is_page and any(sentence in reply for reply in replies):
+        sentence = f"{deed}, shown above."
     listed = lines if len(lines) < 2 else [f"- {line}" for line in lines]
     return "\n".join([*listed, "", sentence]) if listed else sentence
 
