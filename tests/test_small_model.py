@@ -725,6 +725,18 @@ def test_a_table_of_words_has_columns_and_a_day_goes_on_with_its_question(
     assert converse([texts[0], "and what time is it?"], here, weights_file).startswith("Looked up")
 
 
+def test_a_short_question_asks_about_what_was_answered_and_not_the_clock(
+    here: Path, weights_file: Path
+) -> None:
+    rows = ("Dentist: Friday at 9:30, Harbour Street", "Choir: Tuesday at 18:00, St. Luke's hall")
+    (here / "dates.txt").write_text("\n".join(("Appointments", *rows, "Vet: Monday, Park Lane")))
+    texts = ["when is the choir rehearsal?", "where is it?"]
+    assert converse(texts, here, weights_file).startswith(f"{rows[1]}\n\nRead dates.txt, 4 lines")
+    told = converse([*texts, "what time is it?"], here, weights_file)
+    assert told.startswith("Looked up the time")
+    assert "Looked up the time" in asked("when is it?", here, weights_file)
+
+
 def test_a_clause_that_gives_a_reason_asks_nothing(here: Path, weights_file: Path) -> None:
     (here / "casa.txt").write_text("La puerta de atrás se cierra a las 22:00.\n")
     told = asked("pon la musica en pausa, que llaman a la puerta", here, weights_file)

@@ -21,6 +21,7 @@ from andy_cli.models.inside.planning.command_kinds import (
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, split_at_joints
 from andy_cli.models.inside.planning.follow_up import (
     ADDITION,
+    MAX_WORDS,
     Fragment,
     drop_denial,
     find_follow_up,
@@ -51,6 +52,7 @@ from andy_cli.models.inside.values.words import (
     LINKS,
     find_plain_words,
     find_things,
+    find_words,
     holds_question,
     is_negated,
     is_question,
@@ -60,6 +62,8 @@ MIN_DECLINED = 0.97
 """Nearness to a command, from which it is said of it that the model is too small for it."""
 WHOLE_WISH = 1.0
 """Nearness to a command of what is a wish by itself, although it begins with `and`."""
+CLEAR_QUESTION = 1.055
+"""The same of what is a whole question: `what time is it?`, and not `when is it?`"""
 READ_LEAD = 0.005
 """By so much less clear may a file be of which it is said that it is to be read."""
 UNCLEAR = Plan([], [small_talk.UNCLEAR.format(able="").strip()])
@@ -133,9 +137,11 @@ class RequestPlan:
 
     def find_follow_up(self, turn: Turn) -> Plan | None:
         """Plan what is no request by itself, and goes on with the turn before; None of others."""
-        fragment = read_fragment(turn.request) if turn.before else None
-        if fragment is None or not self._request.has_examples:
+        if not (turn.before and self._request.has_examples):
             return None
+        fragment = read_fragment(turn.request)
+        if fragment is None:
+            return self._plan_leaning(turn)
         planned = None if fragment.denies else self.plan(turn.request, is_first=not turn.earlier)
         is_whole = planned is not None and self._is_whole_wish(planned, fragment)
         if is_whole and not self._may_lean(planned):
@@ -144,6 +150,21 @@ class RequestPlan:
         if step:
             return Plan([step])
         return planned if is_whole else self._doubt_fragment(planned, fragment)
+
+    def _plan_leaning(self, turn: Turn) -> Plan | None:
+        """Plan a short question that says nothing of what it asks about, and is near to one of the
+        time or the music for that alone: `where is that?` goes on with what a file answered.
+        """
+        answered, at = self._request.answered, self._request.find_last_command()
+        is_short = len(find_words(turn.request)) <= MAX_WORDS
+        if answered is None or at is None or not (is_short and is_asking(turn.request)):
+            return None
+        planned = self.plan(turn.request, is_first=not turn.earlier)
+        is_clear = max(self._request.compare(turn.request).commands) > CLEAR_QUESTION
+        if is_clear or not self._may_lean(planned):
+            return planned
+        step = Step(at, f"`{answered.file}`", 1.0, questions=(turn.request,))
+        return Plan([step])
 
     def _doubt_fragment(self, planned: Plan | None, fragment: Fragment) -> Plan | None:
         """Plan what neither goes on with the turn before nor is a whole wish."""
