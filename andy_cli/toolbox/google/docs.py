@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.google.contents.document_text import ends_empty, text_of
-from andy_cli.toolbox.google.contents.pages import count_noun, outcome, page_of_text, shorten_words
+from andy_cli.toolbox.google.contents.pages import outcome, page_of_text, shorten_words
 from andy_cli.toolbox.google.http.apis import DOCS
 from andy_cli.toolbox.google.http.refusals import NOT_DONE, Missing
 from andy_cli.toolbox.google.http.service import (

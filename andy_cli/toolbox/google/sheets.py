@@ -1,7 +1,8 @@
 """Google Sheets: reading, writing, adding and emptying cells, making a spreadsheet (sheets.v4)."""
 
+from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.google.contents.cells import Rows
-from andy_cli.toolbox.google.contents.pages import count_noun, fitting_items, outcome, shorten_words
+from andy_cli.toolbox.google.contents.pages import fitting_items, outcome, shorten_words
 from andy_cli.toolbox.google.http.apis import SHEETS
 from andy_cli.toolbox.google.http.exchange import Query
 from andy_cli.toolbox.google.http.refusals import Missing
