@@ -94,6 +94,7 @@ SUFFIXES = (
 
 PLAIN = bytes({7, 8, 9, 10, 11, 12, 13, 27, *range(0x20, 0x7F), *range(0x80, 0x100)})
 """Bytes that stand in texts of some encoding; escape sequences too."""
+UNKNOWN = "binary file"
 MAX_BINARY_SHARE = 0.1
 """The part of other bytes from which on it is no text."""
 
@@ -105,7 +106,7 @@ def kind_of_bytes(head: bytes) -> str:
     if any(head.startswith(byte_order_mark) for byte_order_mark, _ in BOMS) or _is_text(head):
         return ""
     names = (name for offset, magic, name in MAGIC if head.startswith(magic, offset))
-    name = next(names, "binary file")
+    name = next(names, UNKNOWN)
     return _document_kind(head) or name if name == "ZIP archive" else name
 
 
