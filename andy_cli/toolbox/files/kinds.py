@@ -73,16 +73,7 @@ TEXTUAL = (
 )
 """Endings of the names of those that hold text, if in a form of their own; pictures do not."""
 
-READABLE = frozenset(
-    {
-        "PDF document",
-        "Word document",
-        "Excel sheet",
-        "PowerPoint presentation",
-        "EPUB book",
-        "OpenDocument file",
-    }
-)
+READABLE = frozenset({"PDF document", *dict(OFFICE).values()})
 """Kinds of which there is a reader in `toolbox/documents`."""
 UNCLEAR = frozenset({"ZIP archive", "Office document of the old kind"})
 """Kinds of which the name of the file says more: a document may begin with a large picture, and
