@@ -10,12 +10,7 @@ import pytest
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.music import songs, sound
-from andy_cli.toolbox.music.external_player import (
-    ExternalPlayer,
-    PlayerProgram,
-    clean_environment,
-    find_program,
-)
+from andy_cli.toolbox.music.external_player import PROGRAMS, ExternalPlayer, PlayerProgram
 from andy_cli.toolbox.music.player import SoundPlayer
 from andy_cli.toolbox.music.playlist import Playlist, scale_samples
 from tests.make_music import encoded, song, tag, tone
@@ -378,11 +373,11 @@ def outside(tmp_path: Path) -> Iterator[ExternalPlayer]:
     program = tmp_path / "bin" / "mpg123"
     program.parent.mkdir()
     program.write_text(
-        f'#!/bin/sh\necho "$3 $4" >> "{tmp_path}/played"\n'
+        f'#!/bin/sh\necho "$3 $4" >> "{tmp_path}/played"\nenv > "{tmp_path}/environment"\n'
         'case "$4" in *bad*) exit 1;; esac\nexec sleep 0.3\n'
     )
     program.chmod(0o755)
-    player = ExternalPlayer(find_program(str(program.parent)))
+    player = ExternalPlayer((PROGRAMS[-1], str(program)))
     yield player
     player.stop()
 
@@ -442,6 +437,14 @@ def test_a_program_that_cannot_start_is_a_plain_error(album: list[Path], tmp_pat
         player.play(tmp_path / "gone.mp3")
 
 
-def test_an_installed_program_is_told_no_keys() -> None:
-    environment = {"HOME": "/home/ada", "XDG_RUNTIME_DIR": "/run/1", "OPENAI_API_KEY": "secret"}
-    assert clean_environment(environment) == {"HOME": "/home/ada", "XDG_RUNTIME_DIR": "/run/1"}
+@posix
+def test_an_installed_program_is_told_no_keys(
+    outside: ExternalPlayer, album: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/1")
+    outside.play(album[0])
+    assert outside.wait(ENOUGH)
+    told = (tmp_path / "environment").read_text().splitlines()
+    assert "XDG_RUNTIME_DIR=/run/1" in told
+    assert not any("OPENAI_API_KEY" in line for line in told)

@@ -192,10 +192,10 @@ def test_a_long_page_is_read_a_window_at_a_time(
 
 
 NOT_READ: list[tuple[Script, str]] = [
-    (lambda r: page(b"\x89PNG\r\n\x1a\n\0", "image/png"), "It is a PNG image of 9 bytes: there"),
-    (lambda r: page(b"\x89PNG\r\n\x1a\n\0", "text/html"), "It is a PNG image"),
-    (lambda r: page(b"\0\1\2" * 999, "application/x-y"), "application/x-y of 3 kB"),
-    (lambda r: page(b"PK\x03\x04\0\0", ""), "a zip archive or an office document"),
+    (lambda r: page(b"\x89PNG\r\n\x1a\n\0", "image/png"), "It is a PNG picture of 9 bytes: there"),
+    (lambda r: page(b"\x89PNG\r\n\x1a\n\0", "text/html"), "It is a PNG picture"),
+    (lambda r: page(b"\0\1\2" * 999, "application/x-y"), "application/x-y of 3.0 kB"),
+    (lambda r: page(b"PK\x03\x04\0\0", ""), "a ZIP archive"),
     (lambda r: page(b"\0\1", "x/\x1b[31my"), "It is x/"),
     (lambda r: page(b"%PDF-1.7\nnonsense", "application/pdf"), "The PDF is damaged"),
     (lambda r: page(b"\0\1\2" * 999, "x/y"), "api_call with a path keeps it as a file"),
@@ -353,7 +353,7 @@ def test_a_long_answer_is_cut_and_a_binary_one_is_named() -> None:
     assert "(the first 24000 of 50000 characters; name a path to keep all of it" in long
     assert len(long) < 25_000
     picture = answered(lambda r: page(b"GIF89a\0\0", "image/gif"), "api_call").content
-    assert picture.endswith("(It is a GIF image of 8 bytes; name a path to keep it as a file)")
+    assert picture.endswith("(It is a GIF picture of 8 bytes; name a path to keep it as a file)")
 
 
 @pytest.mark.parametrize("status", [304, 404, 503])

@@ -1,7 +1,7 @@
 """The things that a call would touch, and where a path lies: in the workspace or out, protected.
 
     contain(written, workspace, op)   a verdict on what a model wrote; nothing is ever rewritten
-    open_inside(path, root, mode)     open what was judged, following no link that came since
+    open_inside(path, root)           open what was judged to be read, following no link
     folder_inside(path, root)         the open folder that holds it, to delete or rename in
     find_peril(path, op, workspace)   why something is never done there, whatever is allowed
 
@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import BinaryIO, Literal, NamedTuple, cast
+from typing import BinaryIO, Literal, NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.foreign_values import replace_surrogates
@@ -398,30 +398,19 @@ def folder_inside(path: Path, root_folder: Path, make_missing: bool = False) -> 
         os.close(folder)
 
 
-MODES = {
-    "r": os.O_RDONLY,
-    "w": os.O_WRONLY | os.O_CREAT,
-    "x": os.O_WRONLY | os.O_CREAT | os.O_EXCL,
-    "a": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
-}
-"""Emptied only once it is known to be a plain file."""
-
-
-def open_inside(path: Path, root_folder: Path, mode: Literal["r", "w", "x", "a"] = "r") -> BinaryIO:
-    """Open the file of a verdict, in bytes. Folders must exist; no link is followed any more.
+def open_inside(path: Path, root_folder: Path) -> BinaryIO:
+    """Open the file of a verdict to read its bytes; no link is followed any more.
 
     Raises ToolError for a link, a folder, a pipe, or whatever has changed since it was judged.
     """
     with folder_inside(path, root_folder) as folder:
         # Without waiting: a pipe may stand here that nobody writes to.
-        flags = MODES[mode] | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        file = os.open(path.name, flags, 0o666, dir_fd=folder)
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        file = os.open(path.name, flags, dir_fd=folder)
         try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 raise ToolError(f"{path} is no plain file.")
-            if mode == "w":
-                os.ftruncate(file, 0)
-            return cast(BinaryIO, os.fdopen(file, mode + "b"))
+            return os.fdopen(file, "rb")
         except BaseException:
             os.close(file)
             raise

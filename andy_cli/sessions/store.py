@@ -80,7 +80,11 @@ def list_sessions(sessions: Path, of_folder: Path | None = None) -> Iterator[Ses
 
     Lazy: whoever wants the newest alone has no others read. What cannot be read is passed over.
     """
-    for path, status in sorted(_session_files(sessions), key=_newest_first):
+    files = [
+        (status.st_mtime, path.stem, path, status) for path, status in _session_files(sessions)
+    ]
+    # The id begins with the time too: it decides between files of one moment.
+    for _, _, path, status in sorted(files, reverse=True):
         session_card = SessionCard(path, status.st_mtime, status.st_size)
         try:
             session_card = read_card(session_card)
@@ -96,12 +100,6 @@ def _session_files(sessions: Path) -> Iterator[tuple[Path, os.stat_result]]:
             yield path, path.stat()
         except OSError:  # removed meanwhile
             continue
-
-
-def _newest_first(file: tuple[Path, os.stat_result]) -> tuple[float, str]:
-    path, status = file
-    # The id begins with the time too: it decides between files of one moment.
-    return -status.st_mtime, "".join(chr(0x10FFFF - ord(character)) for character in path.stem)
 
 
 def read_card(session_card: SessionCard) -> SessionCard:

@@ -33,7 +33,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple, TypeVar
+from typing import BinaryIO, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from andy_cli.errors import ToolError, ToolTimeout
@@ -85,9 +85,9 @@ class GrantedPath(NamedTuple):
     root: Path
     """The folder from which it is reached without following a link."""
 
-    def open(self, mode: Literal["r", "w", "x", "a"] = "r") -> BinaryIO:
-        """The file, in bytes. Raises ToolError for what is no plain file by now."""
-        return open_inside(self.path, self.root, mode)
+    def open(self) -> BinaryIO:
+        """The file, to read its bytes. Raises ToolError for what is no plain file by now."""
+        return open_inside(self.path, self.root)
 
 
 _granted: ContextVar[Grants] = ContextVar("granted", default=NO_GRANTS)

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rich.console import Group
 from rich.style import Style
 from rich.text import Text
 
@@ -20,7 +21,7 @@ from andy_cli.frontends.chat.model_choice import AskUser, ModelChoice
 from andy_cli.frontends.chat.prompt.live_prompt import START_HINT, LivePrompt
 from andy_cli.frontends.chat.screen import approval_choices
 from andy_cli.frontends.chat.screen.approval_choices import ApprovalChoices, ApprovalQuestion
-from andy_cli.frontends.chat.screen.folded_texts import SHOWS_ALL, FoldedTexts, TextRows
+from andy_cli.frontends.chat.screen.folded_texts import SHOWS_ALL, FoldedTexts
 from andy_cli.frontends.chat.screen.greeting import write_greeting
 from andy_cli.frontends.chat.screen.live_region import LiveRegion, PromptLiveRegion
 from andy_cli.frontends.chat.screen.turn_view import REFRESH_SECONDS, TurnView
@@ -335,7 +336,7 @@ class ChatController:
             self._is_asking = False
 
     def _print_question(self, rows: Sequence[Text], choices: ApprovalChoices) -> None:
-        self._console.print(TextRows(rows), crop=False)
+        self._console.print(Group(*rows), crop=False)
         if choices.rule_line:
             self._print_text(choices.rule_line, markdown.QUIET)
 

@@ -14,7 +14,6 @@ from andy_cli.frontends.doctor.endpoint_checks import check_endpoint, find_endpo
 from andy_cli.frontends.doctor.machine_checks import (
     Finding,
     extract_fix,
-    format_count,
     look_at_disk,
     look_at_google,
     look_at_instructions,
@@ -29,6 +28,7 @@ from andy_cli.frontends.terminal.tables import format_table, print_json
 from andy_cli.guard.redactor import redact_text
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.settings import Settings
+from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.mcp.servers import McpServer, describe_unread_files, servers
 from andy_cli.toolbox.runtime_context import enter_context, leave_context
 
@@ -127,7 +127,7 @@ async def check_server(server: McpServer) -> Finding:
     seconds = asyncio.get_running_loop().time() - began
     if trial.state != "ready":
         return Finding(subject, "fail", trial.state, suggest_fix(server, trial.state))
-    message = f"{format_count(len(trial.tools), 'tool')}, {seconds:.1f} s"
+    message = f"{count_noun(len(trial.tools), 'tool')}, {seconds:.1f} s"
     if trial.left_out:
         return Finding(subject, "warn", f"{message}; left out: {trial.left_out}")
     return Finding(subject, "ok", message)

@@ -10,7 +10,7 @@ from andy_cli.agent.prompt.system_prompt import Instructions, find_instruction_f
 from andy_cli.compiler.detect import Detected
 from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import AndyError, UsageError
-from andy_cli.frontends.doctor.machine_checks import Finding, Grade, format_count
+from andy_cli.frontends.doctor.machine_checks import Finding, Grade
 from andy_cli.frontends.management.model_info import make_model_record
 from andy_cli.guard.addresses import show_url
 from andy_cli.models import discovery, select
@@ -20,6 +20,7 @@ from andy_cli.models.presets import presets
 from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings
 from andy_cli.toolbox.collection import Collection
+from andy_cli.toolbox.files.names import count_noun
 
 MIN_FREE_TOKENS = 1000
 """Tokens that a question and its answer take at least."""
@@ -121,7 +122,7 @@ async def check_endpoint(
     size = await measure_prompt(chosen, str(record["dialect"]), settings, folder)
     facts = [
         f"{described_server}, {latency}",
-        format_count(len(models), "model") if models else "lists no models",
+        count_noun(len(models), "model") if models else "lists no models",
     ]
     facts += [f"dialect {record['dialect']}", describe_native_tools(record)]
     return judge_window(

@@ -30,6 +30,7 @@ from andy_cli.settings import (
     state_folder,
 )
 from andy_cli.toolbox.collection import Collection
+from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.google.lazy import LOG_IN_COMMAND
 from andy_cli.toolbox.google.login import scopes
 from andy_cli.toolbox.google.login.vault import connected_account
@@ -51,10 +52,6 @@ class Finding(NamedTuple):
     message: str
     fix: str = ""
     """The command that mends it, as it is typed."""
-
-
-def format_count(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def look_at_python() -> Finding:
@@ -163,7 +160,7 @@ def look_at_rules(settings: Settings) -> list[Finding]:
     if not idle_rules:
         findings.append(
             Finding(
-                "rules", "ok", f"{format_count(count, 'rule')}, mode {settings.text('guard.mode')}"
+                "rules", "ok", f"{count_noun(count, 'rule')}, mode {settings.text('guard.mode')}"
             )
         )
     return findings

@@ -15,6 +15,7 @@ from andy_cli.settings import load
 from andy_cli.toolbox.documents import index
 from andy_cli.toolbox.documents.index import DocumentIndex
 from andy_cli.toolbox.documents.indexing import IndexingCounts, update_folder
+from andy_cli.toolbox.files.names import count_noun, shorten_home
 
 SHOWN = 20
 """Files that could not be read, at most; the others are counted."""
@@ -52,8 +53,8 @@ def list_folders(as_json: bool) -> None:
         print_table(
             [
                 (
-                    _shorten_path(folder.path),
-                    _format_count(folder.files),
+                    shorten_home(Path(folder.path)),
+                    count_noun(folder.files, "file"),
                     f"{folder.faults} not read" if folder.faults else "",
                     _format_time(folder.updated),
                 )
@@ -68,12 +69,10 @@ def remove_folders(paths: Sequence[str]) -> None:
             folder = Path(path).expanduser().resolve()
             indexed_paths = [indexed_folder.path for indexed_folder in document_index.folders()]
             if str(folder) not in indexed_paths:
-                listed = ", ".join(map(_shorten_path, indexed_paths)) or "nothing"
+                listed = ", ".join(map(shorten_home, map(Path, indexed_paths))) or "nothing"
                 raise UsageError(f"{spell_out(path)} is not indexed.", f"There is: {listed}")
             count = document_index.remove(folder)
-            sys.stdout.write(
-                f"{_shorten_path(str(folder))} is not indexed any more ({count} files).\n"
-            )
+            sys.stdout.write(f"{shorten_home(folder)} is not indexed any more ({count} files).\n")
 
 
 def _find_folder(written: str) -> Path:
@@ -102,7 +101,7 @@ def _update_index(
     largest = load(overrides).whole("documents.largest_file") * MEGABYTE
     code = 0
     for folder in folders:
-        progress_bar = create_counting_bar(f"indexing {_shorten_path(str(folder))}", "files")
+        progress_bar = create_counting_bar(f"indexing {shorten_home(folder)}", "files")
         try:
             counts = update_folder(document_index, folder, largest, progress_bar)
         except ToolError as error:
@@ -118,24 +117,19 @@ def _update_index(
 
 
 def _describe_update(folder: Path, counts: IndexingCounts) -> str:
-    counted_parts = [_format_count(counts.files - len(counts.faults)), f"{counts.read} read now"]
+    counted_parts = [
+        count_noun(counts.files - len(counts.faults), "file"),
+        f"{counts.read} read now",
+    ]
     counted_parts += [f"{counts.gone} gone"] if counts.gone else []
-    lines = [f"{_shorten_path(str(folder))}: {', '.join(counted_parts)}"]
+    lines = [f"{shorten_home(folder)}: {', '.join(counted_parts)}"]
     lines += [
-        f"  {_shorten_path(path)}: {one_line(reason)}" for path, reason in counts.faults[:SHOWN]
+        f"  {shorten_home(Path(path))}: {one_line(reason)}"
+        for path, reason in counts.faults[:SHOWN]
     ]
     if len(counts.faults) > SHOWN:
         lines.append(f"  and {len(counts.faults) - SHOWN} more that could not be read")
     return "\n".join(lines) + "\n"
-
-
-def _format_count(files: int) -> str:
-    return f"{files} file{'s' * (files != 1)}"
-
-
-def _shorten_path(path: str) -> str:
-    home_folder = str(Path.home())
-    return spell_out(f"~{path[len(home_folder) :]}" if path.startswith(f"{home_folder}/") else path)
 
 
 def _format_time(updated: float) -> str:

@@ -75,9 +75,7 @@ def read_messages(session_card: SessionCard) -> Iterator[dict[str, object]]:
 def show_session(id: str, as_json: bool) -> None:
     session_card = find_card(id)
     if as_json:
-        print_json(
-            {**make_card_record(session_card), "messages": list(read_messages(session_card))}
-        )
+        sys.stdout.writelines(render_json(session_card))
         return
     screen = neutralize_text if sys.stdout.isatty() else str
     for text_piece in render_markdown(session_card):

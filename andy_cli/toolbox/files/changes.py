@@ -8,7 +8,6 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
@@ -17,7 +16,7 @@ from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.guard.workspace import contain
 from andy_cli.toolbox.files.differences import FileChange, compare_texts, describe_new_text
 from andy_cli.toolbox.files.editing import Edited, describe_places, replace_text
-from andy_cli.toolbox.files.encodings import CHUNK_SIZE, DecodedText, decode_file
+from andy_cli.toolbox.files.encodings import DecodedText, decode_file
 from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, kind_of_bytes, name_one
 from andy_cli.toolbox.files.names import show_path, show_size
 from andy_cli.toolbox.files.opening import explain_missing, open_file
@@ -179,7 +178,7 @@ def put_file(written: str, content: str, mime_type: str = "") -> Outcome:
     data = content_of(content, mime_type)
     granted = granted_path(written, "write")
     earlier = read_place(granted)
-    is_new = write_whole(granted, _split_pieces(data))
+    is_new = write_whole(granted, [data])
     written_file = _describe_write(granted, compare_data(earlier, data), len(data), is_new)
     return Outcome(written_file.summary, written_file.summary, display=written_file.display)
 
@@ -205,10 +204,6 @@ def _describe_write(granted: GrantedPath, change: FileChange, size: int, is_new:
     return FileWrite(summary, Display(diff=change.diff))
 
 
-def _split_pieces(data: bytes) -> Sequence[bytes]:
-    return [data[position : position + CHUNK_SIZE] for position in range(0, len(data), CHUNK_SIZE)]
-
-
 def edit_file(written: str, old_text: str, new_text: str, everywhere: bool) -> Outcome:
     """Replace a text in a file; its encoding and its line ends stay. Raises ToolError."""
     granted = granted_path(written, "write")
@@ -221,7 +216,7 @@ def edit_file(written: str, old_text: str, new_text: str, everywhere: bool) -> O
             f"{name} is larger than {show_size(MAX_EDITED_BYTES)}: that is too much to edit."
         )
     text, change = _edit_data(data, old_text, new_text, everywhere, name)
-    write_whole(granted, _split_pieces(text.encode_text(change.text)))
+    write_whole(granted, [text.encode_text(change.text)])
     summary = f"changed {name}{describe_places(change.places)}"
     shown_change = (
         compare_texts(text.text, change.text) if len(data) <= MAX_SHOWN_BYTES else FileChange("")

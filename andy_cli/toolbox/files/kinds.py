@@ -73,16 +73,7 @@ TEXTUAL = (
 )
 """Endings of the names of those that hold text, if in a form of their own; pictures do not."""
 
-READABLE = frozenset(
-    {
-        "PDF document",
-        "Word document",
-        "Excel sheet",
-        "PowerPoint presentation",
-        "EPUB book",
-        "OpenDocument file",
-    }
-)
+READABLE = frozenset({"PDF document", *dict(OFFICE).values()})
 """Kinds of which there is a reader in `toolbox/documents`."""
 UNCLEAR = frozenset({"ZIP archive", "Office document of the old kind"})
 """Kinds of which the name of the file says more: a document may begin with a large picture, and
@@ -94,6 +85,7 @@ SUFFIXES = (
 
 PLAIN = bytes({7, 8, 9, 10, 11, 12, 13, 27, *range(0x20, 0x7F), *range(0x80, 0x100)})
 """Bytes that stand in texts of some encoding; escape sequences too."""
+UNKNOWN = "binary file"
 MAX_BINARY_SHARE = 0.1
 """The part of other bytes from which on it is no text."""
 
@@ -105,7 +97,7 @@ def kind_of_bytes(head: bytes) -> str:
     if any(head.startswith(byte_order_mark) for byte_order_mark, _ in BOMS) or _is_text(head):
         return ""
     names = (name for offset, magic, name in MAGIC if head.startswith(magic, offset))
-    name = next(names, "binary file")
+    name = next(names, UNKNOWN)
     return _document_kind(head) or name if name == "ZIP archive" else name
 
 

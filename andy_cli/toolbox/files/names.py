@@ -9,14 +9,19 @@ from andy_cli.toolbox.runtime_context import here
 
 def show_path(path: Path) -> str:
     """A path as seen from the workspace, else from the home, else whole; nothing in it acts."""
-    workspace, home_folder = here().workspace, Path.home()
+    workspace = here().workspace
     if path == workspace:
         return "the current folder"
     if path.is_relative_to(workspace):
         return spell_out(str(path.relative_to(workspace)))
-    if path.is_relative_to(home_folder) and path != home_folder:
-        return spell_out(f"~/{path.relative_to(home_folder)}")
-    return spell_out(str(path))
+    return shorten_home(path)
+
+
+def shorten_home(path: Path) -> str:
+    """A path as seen from the home, else whole."""
+    home_folder = Path.home()
+    is_below = path.is_relative_to(home_folder) and path != home_folder
+    return spell_out(f"~/{path.relative_to(home_folder)}" if is_below else str(path))
 
 
 def show_size(size: int) -> str:

@@ -20,7 +20,7 @@ from andy_cli.toolbox.google.http.apis import (
     Api,
     base_address,
 )
-from andy_cli.toolbox.google.ids import file_id
+from andy_cli.toolbox.google.ids import check_title, file_id
 from andy_cli.toolbox.tool import ResourceAccess
 
 Arguments = Mapping[str, object]
@@ -56,13 +56,13 @@ def _name_event(arguments: Arguments) -> str:
 
 
 def _describe_new_title(arguments: Arguments) -> str:
-    title = calendar.check_title(_get_text(arguments, "summary"))
+    title = check_title(_get_text(arguments, "summary"), calendar.NOUN)
     return f"{_name_event(arguments)}\nNew title: {title}"
 
 
 def _describe_new_document(arguments: Arguments) -> str:
     title, text = _get_texts(arguments, "title", "text")
-    return f"New document: {docs.check_title(title)}\n\n{text}"
+    return f"New document: {check_title(title, docs.NOUN)}\n\n{text}"
 
 
 def _name_document(arguments: Arguments) -> str:
@@ -112,7 +112,7 @@ def _show_values(arguments: Arguments) -> str:
 
 
 def _describe_new_spreadsheet(arguments: Arguments) -> str:
-    return f"New spreadsheet: {sheets.check_title(_get_text(arguments, 'title'))}"
+    return f"New spreadsheet: {check_title(_get_text(arguments, 'title'), sheets.NOUN)}"
 
 
 def _describe_new_task(arguments: Arguments) -> str:
@@ -120,7 +120,7 @@ def _describe_new_task(arguments: Arguments) -> str:
 
 
 def _describe_renamed_task(arguments: Arguments) -> str:
-    title = tasks.check_title(_get_text(arguments, "title"))
+    title = tasks.check_task_title(_get_text(arguments, "title"))
     return f"New title of {_name_task(arguments)}: {title}"
 
 

@@ -20,10 +20,11 @@ from andy_cli.toolbox.google.http.service import (
     open_service,
     quote_part,
 )
-from andy_cli.toolbox.google.ids import Event, calendar_id, event_id, show_id
+from andy_cli.toolbox.google.ids import Event, calendar_id, check_title, event_id, show_id
 from andy_cli.toolbox.google.times import TimeSpan, parse_bound, parse_span, show_here
 from andy_cli.toolbox.tool import Outcome, ToolError
 
+NOUN = "an event"
 MAX_EVENTS = 250
 """Events at once."""
 
@@ -128,17 +129,11 @@ async def create_event(event: Planned) -> Outcome:
 
 def plan_event(summary: str, start: str, end: str, calendar: str) -> Planned:
     """Plan the event to be made. Raises ToolError for what cannot be."""
-    return Planned(check_title(summary), parse_span(start, end), calendar_id(calendar))
-
-
-def check_title(summary: str) -> str:
-    if title := " ".join(summary.split()):
-        return title
-    raise ToolError("The event needs a title: what is it?")
+    return Planned(check_title(summary, NOUN), parse_span(start, end), calendar_id(calendar))
 
 
 async def update_event(event: str, summary: str, calendar: str) -> Outcome:
-    chosen_event, title = choose_event(event, calendar), check_title(summary)
+    chosen_event, title = choose_event(event, calendar), check_title(summary, NOUN)
     async with open_service(CALENDAR) as service:
         updated = await service.change(
             "PATCH", _event_path(chosen_event), _missing_event(chosen_event), {"summary": title}

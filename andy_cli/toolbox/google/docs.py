@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.google.contents.document_text import ends_empty, text_of
-from andy_cli.toolbox.google.contents.pages import count_noun, outcome, page_of_text, shorten_words
+from andy_cli.toolbox.google.contents.pages import outcome, page_of_text, shorten_words
 from andy_cli.toolbox.google.http.apis import DOCS
 from andy_cli.toolbox.google.http.refusals import NOT_DONE, Missing
 from andy_cli.toolbox.google.http.service import (
@@ -15,7 +16,7 @@ from andy_cli.toolbox.google.http.service import (
     open_service,
     quote_part,
 )
-from andy_cli.toolbox.google.ids import file_id, show_id
+from andy_cli.toolbox.google.ids import check_title, file_id, show_id
 from andy_cli.toolbox.tool import Outcome, ToolError
 
 NOUN = "a document"
@@ -37,7 +38,7 @@ async def read_document(document: str, offset: int) -> Outcome:
 
 
 async def create_document(title: str, content: str) -> Outcome:
-    name = check_title(title)
+    name = check_title(title, NOUN)
     _check_content(content)
     async with open_service(DOCS) as service:
         created = await service.change("POST", "/documents", NO_PLACE, {"title": name})
@@ -65,8 +66,6 @@ async def append_text(document: str, content: str) -> Outcome:
     """Add paragraphs at the end of the first tab."""
     id = file_id(document, NOUN)
     _check_content(content)
-    if not content:
-        raise ToolError("There is nothing to append.")
     async with open_service(DOCS) as service:
         fields = {"fields": "title,body(content(startIndex,endIndex))"}
         document_record = await service.read(_document_path(id), _missing_document(id), fields)
@@ -83,8 +82,6 @@ async def replace_text(document: str, find_text: str, new_text: str) -> Outcome:
     """Replace a text wherever it stands, in all tabs, its case kept in mind."""
     id = file_id(document, NOUN)
     _check_content(new_text)
-    if not find_text:
-        raise ToolError("No text is given that is to be replaced.", "Give it as findText.")
     async with open_service(DOCS) as service:
         replacement = {
             "containsText": {"text": find_text, "matchCase": True},
@@ -106,12 +103,6 @@ async def _edit_document(service: Service, id: str, request: Mapping[str, object
     answer = await service.change("POST", path, _missing_document(id), body)
     service.created_id(answer, "documentId")
     return answer
-
-
-def check_title(title: str) -> str:
-    if name := " ".join(title.split()):
-        return name
-    raise ToolError("The document needs a title.")
 
 
 def _check_content(content: str) -> None:

@@ -14,7 +14,7 @@ from andy_cli.toolbox.google.contents.pages import (
     outcome,
     shorten_words,
 )
-from andy_cli.toolbox.google.http.apis import DRIVE, base_address, upload_address
+from andy_cli.toolbox.google.http.apis import DRIVE, upload_address
 from andy_cli.toolbox.google.http.exchange import ApiCall, Query
 from andy_cli.toolbox.google.http.refusals import Missing
 from andy_cli.toolbox.google.http.service import (
@@ -171,39 +171,31 @@ async def _get_file(drive: Service, id: str, fields: str = FIELDS) -> Record:
 
 async def create_file(file_request: NewFile) -> Outcome:
     metadata = {"name": file_request.name, "mimeType": file_request.kind}
-    query: Query = {"uploadType": "multipart", "fields": FIELDS, "supportsAllDrives": True}
-    if file_request.kind == FOLDER:
-        request = _multipart_call(f"{base_address(DRIVE)}/files", metadata, None, query)
-    else:
-        media = (FROM_TEXT.get(file_request.kind, file_request.kind), file_request.content.encode())
-        request = _multipart_call(f"{upload_address(DRIVE)}/files", metadata, media, query)
+    query: Query = {"fields": FIELDS, "supportsAllDrives": True}
+    missing = Missing("Google Drive makes no file there.")
     async with open_service(DRIVE) as drive:
-        created = await drive.send(request, Missing("Google Drive makes no file there."))
+        if file_request.kind == FOLDER:
+            created = await drive.change("POST", "/files", missing, metadata, query)
+        else:
+            created = await drive.send(_multipart_call(metadata, file_request, query), missing)
         drive.created_id(created)
     return outcome(
         _describe_file({**metadata, **created}), f"made {shorten_words(file_request.name)} in Drive"
     )
 
 
-def _multipart_call(
-    url: str, metadata: Mapping[str, object], media: tuple[str, bytes] | None, query: Query
-) -> ApiCall:
-    """A file and what is said about it in one request: multipart/related, as Drive takes uploads.
-
-    `media` is a media type and content; without, what is said about the file is all there is.
-    """
-    described = json.dumps(metadata).encode()
-    if media is None:
-        plain = {name: value for name, value in query.items() if name != "uploadType"}
-        return ApiCall("POST", url, plain, described)
-    kind, content = media
+def _multipart_call(metadata: Mapping[str, str], file_request: NewFile, query: Query) -> ApiCall:
+    """A file and what is said about it in one request, as Drive takes uploads."""
+    described, kind = json.dumps(metadata), FROM_TEXT.get(file_request.kind, file_request.kind)
     # Random, and twice as long as anything that could be met by chance in a text.
     boundary = secrets.token_hex(32)
-    head = f"--{boundary}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n"
-    media_head = f"\r\n--{boundary}\r\nContent-Type: {kind}\r\n\r\n"
-    closing = f"\r\n--{boundary}--\r\n"
-    body = head.encode() + described + media_head.encode() + content + closing.encode()
-    return ApiCall("POST", url, query, body, f"multipart/related; boundary={boundary}")
+    body = (
+        f"--{boundary}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n{described}"
+        f"\r\n--{boundary}\r\nContent-Type: {kind}\r\n\r\n{file_request.content}"
+        f"\r\n--{boundary}--\r\n"
+    )
+    url, query = f"{upload_address(DRIVE)}/files", {**query, "uploadType": "multipart"}
+    return ApiCall("POST", url, query, body.encode(), f"multipart/related; boundary={boundary}")
 
 
 def new_file(name: str, content: str, kind: str) -> NewFile:

@@ -87,6 +87,13 @@ def _google_address(written: str, noun: str) -> SplitResult:
     return url_parts._replace(path=unquote(url_parts.path))
 
 
+def check_title(written: str, noun: str) -> str:
+    """A title in one line. Raises ToolError where there is none."""
+    if title := " ".join(written.split()):
+        return title
+    raise ToolError(f"{noun.capitalize()} needs a title.")
+
+
 def show_id(written: str) -> str:
     """As it stands in an error: every character seen, and not too many."""
     text = spell_out(written)

@@ -1,7 +1,8 @@
 """Google Sheets: reading, writing, adding and emptying cells, making a spreadsheet (sheets.v4)."""
 
+from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.google.contents.cells import Rows
-from andy_cli.toolbox.google.contents.pages import count_noun, fitting_items, outcome, shorten_words
+from andy_cli.toolbox.google.contents.pages import fitting_items, outcome, shorten_words
 from andy_cli.toolbox.google.http.apis import SHEETS
 from andy_cli.toolbox.google.http.exchange import Query
 from andy_cli.toolbox.google.http.refusals import Missing
@@ -12,7 +13,7 @@ from andy_cli.toolbox.google.http.service import (
     open_service,
     quote_part,
 )
-from andy_cli.toolbox.google.ids import file_id, show_id
+from andy_cli.toolbox.google.ids import check_title, file_id, show_id
 from andy_cli.toolbox.tool import Outcome, ToolError
 
 NOUN = "a spreadsheet"
@@ -66,7 +67,7 @@ async def append_rows(spreadsheet: str, cells: str, values: Rows) -> Outcome:
 
 
 async def create_spreadsheet(title: str) -> Outcome:
-    name = check_title(title)
+    name = check_title(title, NOUN)
     async with open_service(SHEETS) as sheets:
         body = {"properties": {"title": name}}
         created = await sheets.change("POST", "/spreadsheets", NO_PLACE, body)
@@ -111,12 +112,6 @@ def cell_range(cells: str) -> str:
     ):
         raise ToolError(f"{show_id(cells)} is no range.", "Write it like A1:C10 or Sheet1!A1:C10.")
     return range_name
-
-
-def check_title(title: str) -> str:
-    if name := " ".join(title.split()):
-        return name
-    raise ToolError("The spreadsheet needs a title.")
 
 
 def _values_path(id: str, range_name: str) -> str:

@@ -7,7 +7,7 @@ from andy_cli.toolbox.google.contents.pages import TextRest, list_outcome, outco
 from andy_cli.toolbox.google.http.apis import TASKS
 from andy_cli.toolbox.google.http.refusals import Missing
 from andy_cli.toolbox.google.http.service import Record, Service, as_text, open_service, quote_part
-from andy_cli.toolbox.google.ids import plain_id, show_id
+from andy_cli.toolbox.google.ids import check_title, plain_id, show_id
 from andy_cli.toolbox.tool import Outcome, ToolError
 
 DEFAULT = "@default"
@@ -92,11 +92,11 @@ def new_task(task_list: str, title: str, notes: str) -> NewTask:
     """Plan the task to be made. Raises ToolError for what cannot be."""
     if len(notes) > MAX_NOTES_LENGTH:
         raise ToolError(f"The notes of a task hold {MAX_NOTES_LENGTH} characters at most.")
-    return NewTask(list_id(task_list), check_title(title), notes)
+    return NewTask(list_id(task_list), check_task_title(title), notes)
 
 
 async def rename_task(task_list: str, task: str, title: str) -> Outcome:
-    updated = await _patch_task(task_list, task, {"title": check_title(title)})
+    updated = await _patch_task(task_list, task, {"title": check_task_title(title)})
     return outcome(
         _describe_task(updated),
         f"renamed the task to {shorten_words(as_text(updated.get('title')))}",
@@ -130,10 +130,8 @@ def list_id(written: str) -> str:
     return DEFAULT if candidate in (DEFAULT, "default") else plain_id(candidate, "a task list")
 
 
-def check_title(title: str) -> str:
-    name = " ".join(title.split())
-    if not name:
-        raise ToolError("The task needs a title: what is to be done?")
+def check_task_title(title: str) -> str:
+    name = check_title(title, "a task")
     if len(name) > MAX_TITLE_LENGTH:
         raise ToolError(
             f"A title holds {MAX_TITLE_LENGTH} characters at most.", "Put it into the notes."

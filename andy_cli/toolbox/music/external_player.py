@@ -6,13 +6,11 @@ given when a song starts: a change is heard from the next song on.
 
 import atexit
 import os
-import shutil
 import signal
 import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +18,8 @@ from andy_cli.errors import ToolError
 from andy_cli.toolbox.music import songs, sound
 from andy_cli.toolbox.music.playlist import PlayerState
 from andy_cli.toolbox.music.songs import Song
+from andy_cli.toolbox.programs import find_program
+from andy_cli.toolbox.terminal.environment import clean_environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +40,11 @@ PROGRAMS = (
     PlayerProgram("mpg123", ("-q", "-f", "{volume:.0f}"), full=32768),
 )
 
-PASSED_VARIABLES = (
-    "DBUS_SESSION_BUS_ADDRESS",
-    "DISPLAY",
-    "HOME",
-    "LANG",
-    "LOGNAME",
-    "PATH",
-    "SYSTEMROOT",
-)
-PASSED_PREFIXES = ("ALSA_", "LC_", "PIPEWIRE_", "PULSE_", "XDG_", "WAYLAND_")
 
-
-def find_program(path: str | None = None) -> tuple[PlayerProgram, str]:
-    """An installed player and where it is; `path` is searched instead of $PATH.
-
-    Raises ToolError that says what to install.
-    """
+def find_player() -> tuple[PlayerProgram, str]:
+    """An installed player and where it is. Raises ToolError that says what to install."""
     for program in PROGRAMS:
-        if program_path := shutil.which(program.name, path=path):
+        if program_path := find_program(program.name):
             return program, program_path
     raise ToolError(
         "Nothing here can play music: it needs mpv, ffplay or mpg123, or the Python package "
@@ -191,15 +177,6 @@ class ExternalPlayer:
         if number is None or self._child is None:
             raise ToolError("Music cannot be paused on this machine. It can be stopped.")
         self._child.send_signal(number)
-
-
-def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Keep what a player needs to find its sound and its user, and no keys."""
-    return {
-        name: value
-        for name, value in environment.items()
-        if name in PASSED_VARIABLES or name.startswith(PASSED_PREFIXES)
-    }
 
 
 def _check_song(path: Path) -> Song:

@@ -224,7 +224,7 @@ def best_player() -> Player:
     try:
         import miniaudio  # noqa: F401  # 65 ms, and there is no wheel for every machine
     except ImportError:
-        from andy_cli.toolbox.music.external_player import ExternalPlayer, find_program
+        from andy_cli.toolbox.music.external_player import ExternalPlayer, find_player
 
-        return ExternalPlayer(find_program())
+        return ExternalPlayer(find_player())
     return SoundPlayer()

@@ -16,6 +16,8 @@ from andy_cli.toolbox.documents.charsets import declared_in, decode_text
 from andy_cli.toolbox.documents.html import plain_text
 from andy_cli.toolbox.documents.pdf import is_pdf
 from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
+from andy_cli.toolbox.files.kinds import UNKNOWN, kind_of_bytes, name_one
+from andy_cli.toolbox.files.names import show_size
 from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer
 from andy_cli.toolbox.web.failures import show_text
 from andy_cli.toolbox.web.limits import for_pages, host_of
@@ -26,21 +28,6 @@ MAX_PAGE_SIZE = 3_000_000
 TIMEOUT = 15.0
 """Seconds for taking a page apart."""
 
-NAMES = {
-    b"\x89PNG": "a PNG image",
-    b"\xff\xd8\xff": "a JPEG image",
-    b"GIF8": "a GIF image",
-    b"PK\x03\x04": "a zip archive or an office document",
-    b"\x1f\x8b": "a gzip archive",
-    b"ID3": "an MP3 file",
-    b"OggS": "an Ogg file",
-    b"\x7fELF": "a program",
-    b"MZ": "a program",
-    b"wOF": "a font",
-    b"RIFF": "a picture, sound or film",
-    b"Rar!": "an archive",
-    b"7z\xbc\xaf": "an archive",
-}
 KINDS = {"image": "an image", "audio": "sound", "video": "a film", "font": "a font"}
 KEEPING = "api_call with a path keeps it as a file; file_ingest reads that if it is a document."
 LEADS_ON = re.compile(
@@ -139,18 +126,14 @@ def kind_of(page: Fetched) -> Literal["page", "pdf", "text"]:
 
 
 def what_it_is(page: Fetched) -> str:
-    """`It is a PNG image of 34 kB`"""
+    """`It is a PNG picture of 34.0 kB`"""
     declared_type = media_type(page)
-    known_name = next((name for magic, name in NAMES.items() if page.body.startswith(magic)), "")
+    known_name = kind_of_bytes(page.body[:SNIFFED])
     other = "" if declared_type.startswith("text/") else show_text(declared_type)
-    called = known_name or KINDS.get(declared_type.partition("/")[0]) or other or "binary data"
+    called = KINDS.get(declared_type.partition("/")[0]) or other or "binary data"
+    if known_name not in ("", UNKNOWN):
+        called = name_one(known_name)
     return f"It is {called} of {show_size(len(page.body))}"
-
-
-def show_size(count: int) -> str:
-    if count < 1000:
-        return f"{count} bytes"
-    return f"{count / 1000:.0f} kB" if count < 1_000_000 else f"{count / 1_000_000:.1f} MB"
 
 
 def media_type(page: Fetched) -> str:

@@ -6,7 +6,6 @@ be 64 MB, and unpacks what was packed several times over in one go.
 
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterable, Iterator
-from typing import Protocol
 
 from andy_cli.errors import ToolError
 
@@ -16,18 +15,6 @@ GZIP, ZLIB, BARE = 31, 15, -15
 """The window of zlib says which header it expects."""
 
 MAGIC = b"\x1f\x8b"
-
-
-class PackedMember(Protocol):
-    """The object that zlib unpacks with; its own type has no name."""
-
-    @property
-    def unconsumed_tail(self) -> bytes: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    @property
-    def eof(self) -> bool: ...
-    def decompress(self, data: bytes, /, max_length: int = ...) -> bytes: ...
 
 
 async def unpack_pieces(
@@ -54,7 +41,7 @@ async def unpack_pieces(
 class _Unpacker:
     def __init__(self, deflate: bool) -> None:
         self._deflate = deflate
-        self._member: PackedMember | None = None
+        self._member: zlib._Decompress | None = None
         self._packed = b""
         self._finished = 0
 

@@ -306,21 +306,10 @@ class PromptKeys:
         nothing_typed = Condition(lambda: not get_app().current_buffer.text)
         waiting = Condition(lambda: bool(state.waiting_rows))
 
-        @handle("c-c")
-        @handle("<sigint>")
-        def interrupt(event: KeyPressEvent) -> None:
-            """Stop what runs, else end a search or clear the line, the second time leave."""
-            self._interrupt()
-
-        @handle("escape", filter=(working | asking) & ~is_searching)
-        def refuse(event: KeyPressEvent) -> None:
-            """Answer a question with no, else stop what runs."""
-            self._refuse()
-
-        @handle("c-d", filter=nothing_typed)
-        def leave(event: KeyPressEvent) -> None:
-            """Answer a question with no, else leave the chat when what runs is done."""
-            self._leave()
+        handle("c-c")(self._interrupt)
+        handle("<sigint>")(self._interrupt)
+        handle("escape", filter=(working | asking) & ~is_searching)(self._refuse)
+        handle("c-d", filter=nothing_typed)(self._leave)
 
         @handle("c-j", filter=has_focus(state.typed))
         @handle("escape", "enter", filter=has_focus(state.typed))
@@ -385,7 +374,8 @@ class PromptKeys:
             self._state.ask_user.accept(answer.text)
         return True  # the text stays until it is printed
 
-    def _interrupt(self) -> None:
+    def _interrupt(self, event: KeyPressEvent) -> None:
+        """Stop what runs, else end a search or clear the line, the second time leave."""
         state = self._state
         if searches := is_searching():
             stop_search()
@@ -406,13 +396,15 @@ class PromptKeys:
             self._is_warned = True
             self._prompt.print_above(LEAVE_HINT)
 
-    def _refuse(self) -> None:
+    def _refuse(self, event: KeyPressEvent) -> None:
+        """Answer a question with no, else stop what runs."""
         if self._state.ask_user is not None:
             self._state.ask_user.refuse()
         else:
-            self._interrupt()
+            self._interrupt(event)
 
-    def _leave(self) -> None:
+    def _leave(self, event: KeyPressEvent) -> None:
+        """Answer a question with no, else leave the chat when what runs is done."""
         if self._state.ask_user is not None:
             self._state.ask_user.refuse()
         else:

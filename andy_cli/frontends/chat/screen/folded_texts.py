@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from andy_cli.frontends.terminal import markdown
@@ -15,16 +15,6 @@ AROUND = 8
 MIN_ROWS = 5
 """Rows that are shown on however small a screen."""
 SHOWS_ALL = "Ctrl-O shows all"
-
-
-class TextRows:
-    """Rows as they are, none of them cropped or filled up."""
-
-    def __init__(self, rows: Sequence[Text]) -> None:
-        self.rows = rows
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield from self.rows
 
 
 class FoldedTexts:

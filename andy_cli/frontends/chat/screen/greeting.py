@@ -7,6 +7,7 @@ from andy_cli import __version__
 from andy_cli.frontends.session_factory import OpenConversation
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.models.select import parse_name
+from andy_cli.toolbox.files.names import shorten_home
 
 
 def write_greeting(conversation: OpenConversation, folder: Path, columns: int) -> str:
@@ -29,17 +30,10 @@ def write_lines(model_name: str, reason: str, folder: Path, details: list[str]) 
     """The same with less and less of it; what can be seen elsewhere goes first."""
     name = f"andy {__version__}"
     described_model = one_line(f"{model_name} ({reason})")
-    yield " - ".join([name, described_model, shorten_folder(folder), *details])
-    yield " - ".join(["andy", described_model, shorten_folder(folder), *details])
+    yield " - ".join([name, described_model, shorten_home(folder), *details])
+    yield " - ".join(["andy", described_model, shorten_home(folder), *details])
     yield " - ".join(["andy", described_model, one_line(folder.name), *details])
     yield " - ".join(["andy", described_model, *details])
     yield " - ".join(["andy", described_model, details[0]])
     yield f"andy - {described_model}"
     yield f"andy - {one_line(model_name)}"
-
-
-def shorten_folder(folder: Path) -> str:
-    """With `~` for the home."""
-    home_folder = Path.home()
-    inside = folder != home_folder and folder.is_relative_to(home_folder)
-    return one_line(f"~/{folder.relative_to(home_folder)}" if inside else str(folder))

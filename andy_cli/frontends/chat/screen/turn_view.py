@@ -19,7 +19,6 @@ from andy_cli.events import Event
 from andy_cli.frontends.chat.screen.diff_view import DiffView
 from andy_cli.frontends.chat.screen.folded_texts import (
     FoldedTexts,
-    TextRows,
     count_fitting_rows,
     fold_beginning,
     fold_end,
@@ -372,7 +371,7 @@ class ActionView:
         all_rows = [*render_output(display.output, console.width)]
         rows = fold_beginning(all_rows, MAX_OUTPUT_ROWS, self._folded.key)
         if len(all_rows) > MAX_OUTPUT_ROWS:
-            self._folded.keep_text(event.did, TextRows(all_rows))
+            self._folded.keep_text(event.did, Group(*all_rows))
         return rows
 
 

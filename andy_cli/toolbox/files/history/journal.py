@@ -63,14 +63,10 @@ def _keep_batch(batch: RecordedBatch) -> None:
         return
     kept_batches.save_batch(batch)
     _batches.append(batch)
-    while len(_batches) > MAX_CALLS or sum(map(_batch_size, _batches)) > MAX_BYTES:
+    while len(_batches) > MAX_CALLS or sum(kept.size for kept in _batches) > MAX_BYTES:
         if len(_batches) == 1:
             return
         kept_batches.remove_batch(_batches.popleft())
-
-
-def _batch_size(batch: RecordedBatch) -> int:
-    return batch.size
 
 
 def last_batch() -> RecordedBatch | None:

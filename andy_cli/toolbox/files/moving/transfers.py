@@ -113,23 +113,9 @@ def _renameat2() -> Rename | None:
     if not sys.platform.startswith("linux"):
         return None
     try:
-        function = ctypes.CDLL(None, use_errno=True).renameat2
+        return ctypes.CDLL(None, use_errno=True).renameat2
     except (OSError, AttributeError):
         return None
-    function.argtypes = [
-        ctypes.c_int,
-        ctypes.c_char_p,
-        ctypes.c_int,
-        ctypes.c_char_p,
-        ctypes.c_uint,
-    ]
-
-    def rename(
-        source_folder: int, name: bytes, target_folder: int, new_name: bytes, flags: int
-    ) -> int:
-        return int(function(source_folder, name, target_folder, new_name, flags))
-
-    return rename
 
 
 def _copy_whole(

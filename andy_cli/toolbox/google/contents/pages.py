@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.guard.terminal_sanitizer import one_line
+from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.tool import Outcome
 
 PAGE = 20_000
@@ -99,7 +100,3 @@ def shorten_words(text: str, most_characters: int = 60) -> str:
     """Foreign words within a sentence of ours: one line, in quotes."""
     line = " ".join(one_line(text[: 4 * most_characters]).split())
     return f"'{line if len(line) <= most_characters else line[: most_characters - 3] + '...'}'"
-
-
-def count_noun(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"

@@ -32,8 +32,7 @@ def base_address(api: Api) -> str:
 
 def upload_address(api: Api) -> str:
     """Return the address that content is sent to: the same host, below `/upload`."""
-    root_address = safe_address(here().settings, api.setting)
-    return f"{root_address.removesuffix(api.path)}/upload{api.path}"
+    return f"{base_address(api).removesuffix(api.path)}/upload{api.path}"
 
 
 def safe_address(settings: Settings, key: str) -> str:
