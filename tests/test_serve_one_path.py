@@ -118,6 +118,31 @@ def test_a_call_behind_one_that_went_on_while_it_was_written_is_one_of_its_own(
     assert calls_in(path, told, True) == wanted
 
 
+FENCED = f"```json\n{json.dumps({'name': 'play_mp3', 'arguments': PLAY.arguments})}\n```"
+
+
+def write_beside_words(received: Received) -> Answer:
+    """A call in a fence behind words; alone where the model was asked for that."""
+    is_asked = "write the request alone" in str(received.body["messages"][-1]["content"])
+    text = FENCED if is_asked else f"I play it now.\n{FENCED}"
+    return streamed(text) if received.body.get("stream") else whole({"content": text})
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_call_in_a_fence_behind_words_is_asked_about_on_every_wire(
+    stream: bool, tmp_path: Path
+) -> None:
+    with (
+        ModelServer(write_beside_words, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for path in PATHS:
+            body = {**request_on(path, "hi"), "stream": stream}
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+            assert calls_in(path, text, stream) == [("play_mp3", PLAY.arguments)]
+    assert len(server.requests) == 2 * len(PATHS)
+
+
 # What a whole answer of the chat API may be: here the server's own calls count.
 
 TYPED = {

@@ -362,16 +362,16 @@ class DialogueAsker:
 def choose_note(dialogue: ToolDialogue, understood: UnderstoodReply, reply: ModelReply) -> str:
     """Choose what the model is told of a reply that may not do; else nothing."""
     note = understood.note or dialogue.unmet_demand
-    if not note and shows_request(dialogue, reply):
+    if not note and dialogue.said and shows_request(dialogue, reply.compiled):
         note, dialogue.was_asked_about_shown = WRITE_ALONE, True
     return note
 
 
-def shows_request(dialogue: ToolDialogue, reply: ModelReply) -> bool:
-    """Tell whether the first reply shows a request between its words, as many models do that mean
+def shows_request(dialogue: ToolDialogue, compiled: CompiledReply) -> bool:
+    """Tell whether the first reply shows a request beside its words, as many models do that mean
     it; the model is told once to write it alone."""
     is_first = not dialogue.side and dialogue.chat_request.choice.how != "none"
-    return is_first and dialogue.said and bool(reply.compiled.shown_requests)
+    return is_first and bool(compiled.shown_requests)
 
 
 def end_answer(dialogue: ToolDialogue, reply: ModelReply, dialect: str, calls: bool) -> Finish:
