@@ -221,6 +221,31 @@ def test_messages_become_a_history() -> None:
     assert made.fields == {"max_tokens": 9, "stop": ["END"], "top_k": 5, "user": "me"}
 
 
+def test_what_other_servers_did_themselves_is_left_out_of_a_history() -> None:
+    found: list[dict[str, object]] = [{"type": "web_search_result", "url": "https://example.org"}]
+    said = messages(
+        "Hello",
+        [
+            {"type": "compaction", "content": "They talked of tea."},
+            {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "t"}},
+            {"type": "web_search_tool_result", "tool_use_id": "s1", "content": found},
+            {"type": "text", "text": "Boil it."},
+        ],
+        "Thanks",
+    )
+    items = [
+        {"role": "user", "content": "Hello"},
+        {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAAA"},
+        {"type": "mcp_call", "id": "m1", "name": "find", "server_label": "s", "arguments": "{}"},
+        {"role": "assistant", "content": "Boil it."},
+        {"role": "user", "content": "Thanks"},
+    ]
+    blocks = read_messages_request({**MESSAGE, **said}).history
+    assert [each.content for each in blocks] == ["Hello", "They talked of tea.\nBoil it.", "Thanks"]
+    history = read_responses_request({**RESPONSE, "input": items}).history
+    assert [each.content for each in history] == ["Hello", "Boil it.", "Thanks"]
+
+
 def test_items_become_a_history() -> None:
     made = read_responses_request(
         {
