@@ -832,6 +832,30 @@ def test_a_call_that_never_can_be_used_is_an_error_and_no_empty_answer(
         assert len(server.requests) == 3 * 2 * len(PATHS)
 
 
+@pytest.mark.parametrize("is_streamed", [True, False], ids=["streamed", "whole"])
+def test_who_wants_no_call_gets_words_and_no_error_from_a_model_that_only_calls(
+    is_streamed: bool, tmp_path: Path
+) -> None:
+    call = NOTATIONS["hermes"]
+    with (
+        ModelServer(
+            [streamed(call), streamed(call), streamed(f"It plays.\n{call}")] + [streamed(call)] * 3,
+            checked=False,
+        ) as server,
+        serving(server.url, "--dialect", "hermes", home=tmp_path) as served,
+    ):
+        body = {**wire_body(PATHS[0], True, is_streamed), "tool_choice": "none"}
+        texts = []
+        for _ in range(2):
+            response = served.post(body)
+            assert response.status_code == 200
+            assert '"finish_reason":"stop"' in response.text
+            texts.append(response.text)
+    assert ["It plays." in text for text in texts] == [True, False]
+    assert not any("tool_call" in text or "error" in text for text in texts)
+    assert len(server.requests) == 6
+
+
 def test_a_stream_never_ends_well_behind_arguments_that_cannot_be_read(tmp_path: Path) -> None:
     cut = [status(), *pieces('{"file": "a', ".mp3"), on(0, {}, "tool_calls"), DONE]
     text, _ = stream(tmp_path, cut)

@@ -351,7 +351,9 @@ class DialogueAsker:
         answer_parts = [*closing_pieces(dialogue, understood, calls, self._behind)]
         are_whole = any(call.is_whole for call in calls)
         finish = end_answer(dialogue, reply, understood.dialect, are_whole)
-        if note and finish.reason == "stop" and not (answer_parts or dialogue.said):
+        is_empty = finish.reason == "stop" and not (answer_parts or dialogue.said)
+        # Who wants words alone gets those that there are, and be it none.
+        if note and is_empty and dialogue.chat_request.choice.how != "none":
             message = f"The model gave no answer that can be used. It was told: {note}"
             raise ApiError(502, message, "upstream_error")
         for answer_part in answer_parts:
