@@ -143,6 +143,65 @@ def test_a_call_in_a_fence_behind_words_is_asked_about_on_every_wire(
     assert len(server.requests) == 2 * len(PATHS)
 
 
+EMPTY = "who knows?"
+AGE = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
+NAMED_AGE = {"name": "age", "schema": AGE}
+WANTED_FORMATS: Mapping[str, Mapping[str, object]] = {
+    "v1/chat/completions": {"response_format": {"type": "json_schema", "json_schema": NAMED_AGE}},
+    "v1/responses": {"text": {"format": {"type": "json_schema", **NAMED_AGE}}},
+    "v1/messages": {"output_config": {"format": {"type": "json_schema", "schema": AGE}}},
+    "api/chat": {"format": AGE},
+}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("tools", [False, True], ids=["words", "tools"])
+def test_json_that_a_client_wants_comes_without_the_words_and_the_fence_around_it(
+    tools: bool, stream: bool, tmp_path: Path
+) -> None:
+    fitting = '{"age": 42}'
+    written = f'As in {{"age": "old"}}, here it is:\n```json\n{fitting}\n```\nAsk for more.'
+
+    def answer(received: Received) -> Answer:
+        texts = {
+            "plain": fitting,
+            "behind": f"{fitting}\n\nAsk for more, or {{}}.",
+            EMPTY: "I do not know {that}.",
+            "other": "{that} I do not know.",
+        }
+        text = texts.get(str(received.body["messages"][-1]["content"]), written)
+        pieces = [text[at : at + 4] for at in range(0, len(text), 4)]
+        return streamed(*pieces) if received.body.get("stream") else whole({"content": text})
+
+    with (
+        ModelServer(answer, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for path, wanted in WANTED_FORMATS.items():
+            body = {**wire_body(path, tools, stream), **wanted}
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+            assert json.dumps(fitting)[1:-1] in text, path
+            assert not any(word in text for word in ("here it", "```", "Ask"))
+        assert len(server.requests) == len(PATHS)
+        for asked, words in (
+            ("plain", fitting),
+            ("behind", fitting),
+            (EMPTY, "I do not know {that}."),
+            ("other", "{that} I do not know."),
+        ):
+            messages = [{"role": "user", "content": asked}]
+            wanted = {**WANTED_FORMATS[PATHS[0]], "messages": messages}
+            body = {**wire_body(PATHS[0], tools, stream), **wanted}
+            assert words_of(served.post(body), stream).strip() == words
+
+
+def words_of(response: httpx2.Response, stream: bool) -> str:
+    """The words that a client of the chat API gets."""
+    if stream:
+        return str(joined(sent_events(response.text))["text"])
+    return str(message_of(response)["content"])
+
+
 # What a whole answer of the chat API may be: here the server's own calls count.
 
 TYPED = {

@@ -131,6 +131,11 @@ class RequestHandler:
             or any(message.role == "tool" for message in self.chat_request.history)
         )
 
+    @property
+    def _reads_along(self) -> bool:
+        """True if an answer may hold more, or shall hold less, than the words there are."""
+        return self._with_tools or self.chat_request.answer_schema is not None
+
     async def _sends_tools(self) -> bool:
         """Tell whether the model is sent the tools themselves."""
         if self.read_dialect() or not self._with_tools:
@@ -248,8 +253,8 @@ class RequestHandler:
         return dump_json({**self.chat_request.body, "model": model})
 
     async def _pass_answer(self, source: RemoteSource) -> None:
-        """Bytes as they come; with tools the text is read along."""
-        self.record.way, tools = "passed", self._with_tools
+        """Bytes as they come; what may hold more than words is read along."""
+        self.record.way = "passed"
         async with source.send(self._build_passed_body(source)) as upstream_request:
             is_stream = upstream_request.kind.startswith("text/event-stream")
             if not (is_stream and self.chat_request.stream):
@@ -263,11 +268,12 @@ class RequestHandler:
                 await self._rewrite_whole(data, upstream_request.kind, source)
                 return
             received = upstream_request.read_chunks()
-            chunks = await begin_reply(received if tools else read_sound(received))
+            is_read = self._reads_along
+            chunks = await begin_reply(received if is_read else read_sound(received))
             await self.exchange.start_response(
                 200, upstream_request.kind, self._compiled_header("native;repairs=0")
             )
-            if tools:
+            if is_read:
                 await self._pass_rewritten(chunks, source)
             else:
                 await self._pass_bytes(chunks)
@@ -282,7 +288,7 @@ class RequestHandler:
     async def _rewrite_whole(self, data: bytes, kind: str, source: RemoteSource) -> None:
         """A whole answer: as it came, unless its client has to have another."""
         how_made = "native;repairs=0"
-        if self._with_tools:
+        if self._reads_along:
             data, finish, called, counted = await rewrite_answer(
                 data, lambda: self._begin_dialogue(source)
             )

@@ -6,7 +6,14 @@ or told to it once. Nothing is run and nothing is kept: the dialogue lives insid
 """
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterator,
+    Sequence,
+)
 from functools import partial
 from typing import NamedTuple
 
@@ -21,7 +28,8 @@ from andy_cli.compiler.library import word_markers
 from andy_cli.compiler.mapper.mapper import find_tool
 from andy_cli.errors import ModelError
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue, constrain_reply
-from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser
+from andy_cli.frontends.serve.answers.formatted_answer import FormattedAnswerParser
+from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser, Span
 from andy_cli.frontends.serve.answers.streamed_calls import EarlyCall
 from andy_cli.frontends.serve.upstream.tool_catalogue import ToolCatalogue
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, make_tool_prompt
@@ -66,19 +74,27 @@ def find_in_reasoning(dialogue: ToolDialogue, reply: ModelReply) -> tuple[Compil
 
 
 def make_reader(dialogue: ToolDialogue) -> QuoteAwareParser:
+    make_compiler = choose_compiler(dialogue)
+    schema = dialogue.chat_request.answer_schema
+    if schema is None:
+        return QuoteAwareParser(make_compiler, partial(is_text, dialogue))
+    return FormattedAnswerParser(make_compiler, partial(is_text, dialogue), schema)
+
+
+def choose_compiler(dialogue: ToolDialogue) -> Callable[[Collection[Span]], Compiler]:
+    """Choose what reads a reply, with these spans of it as text."""
     reasoning_opened: Opened = (
         "likely" if dialogue.source.endpoint.model in dialogue.thinks_first else ""
     )
     if not dialogue.chat_request.tools:
         compiler = Compiler(word_markers(), reasoning_open=reasoning_opened)  # nothing is a request
-        return QuoteAwareParser(lambda plain_spans: compiler, partial(is_text, dialogue))
+        return lambda plain_spans: compiler
     words = [message.content for message in dialogue.chat_request.history if message.role == "user"]
-    make_compiler = partial(
+    return partial(
         dialogue.tool_prompt.make_compiler,
         wants_code=asks_for_code("".join(words[-1:])),
         reasoning_opened=reasoning_opened,
     )
-    return QuoteAwareParser(make_compiler, partial(is_text, dialogue))
 
 
 class UnderstoodReply(NamedTuple):
