@@ -202,6 +202,39 @@ def words_of(response: httpx2.Response, stream: bool) -> str:
     return str(message_of(response)["content"])
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_thoughts_in_an_answer_without_tools_are_no_words_and_plain_ones_stay_as_they_are(
+    stream: bool, tmp_path: Path
+) -> None:
+    texts = {
+        "think": "<think>\nHm.</think>\n\nFine.",
+        "plain": "Plain <b>words</b>.",
+        "begun": "Hm.\n</think>\n\nFine.",
+    }
+
+    def answer(received: Received) -> Answer:
+        asked = str(received.body["messages"][-1]["content"])
+        text = texts[asked]
+        pieces = [text[at : at + 3] for at in range(0, len(text), 3)]
+        return streamed(*pieces) if received.body.get("stream") else whole({"content": text})
+
+    with (
+        ModelServer(answer, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        body = wire_body("v1/chat/completions", False, stream)
+        told = {
+            asked: served.post({**body, "messages": [{"role": "user", "content": asked}]})
+            for asked in texts
+        }
+    assert words_of(told["plain"], stream) == texts["plain"]
+    # Where the prompt began the thoughts, a stream has told them before it shows that.
+    for response in [told["think"]] if stream else [told["think"], told["begun"]]:
+        assert words_of(response, stream).strip() == "Fine."
+        assert "think>" not in response.text
+        assert '"reasoning_content":"' in response.text
+
+
 # What a whole answer of the chat API may be: here the server's own calls count.
 
 TYPED = {

@@ -22,10 +22,12 @@ from andy_cli.frontends.serve.http.http_exchange import HttpExchange
 from andy_cli.frontends.serve.upstream.reply_start import (
     MARKER_BYTES,
     begin_reply,
+    begins_with_words,
     explain_no_choice,
     has_choice,
     has_end,
     interrupted_error,
+    peek_words,
     read_sound,
 )
 from andy_cli.frontends.serve.upstream.sources import (
@@ -133,8 +135,12 @@ class RequestHandler:
 
     @property
     def _reads_along(self) -> bool:
-        """True if an answer may hold more, or shall hold less, than the words there are."""
-        return self._with_tools or self.chat_request.answer_schema is not None
+        """True if an answer is read, however it begins."""
+        thinks_first = select_source(self.upstream, self.chat_request.model).endpoint.model in (
+            self.upstream.thinks_first
+        )
+        has_schema = self.chat_request.answer_schema is not None
+        return self._with_tools or has_schema or thinks_first
 
     async def _sends_tools(self) -> bool:
         """Tell whether the model is sent the tools themselves."""
@@ -270,6 +276,9 @@ class RequestHandler:
             received = upstream_request.read_chunks()
             is_read = self._reads_along
             chunks = await begin_reply(received if is_read else read_sound(received))
+            if not is_read:
+                is_plain, chunks = await peek_words(chunks)
+                is_read = not is_plain
             await self.exchange.start_response(
                 200, upstream_request.kind, self._compiled_header("native;repairs=0")
             )
@@ -288,7 +297,7 @@ class RequestHandler:
     async def _rewrite_whole(self, data: bytes, kind: str, source: RemoteSource) -> None:
         """A whole answer: as it came, unless its client has to have another."""
         how_made = "native;repairs=0"
-        if self._reads_along:
+        if self._reads_along or not begins_with_words(data):
             data, finish, called, counted = await rewrite_answer(
                 data, lambda: self._begin_dialogue(source)
             )
