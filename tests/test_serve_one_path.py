@@ -924,6 +924,22 @@ def test_a_call_that_never_can_be_used_is_an_error_and_no_empty_answer(
         assert len(server.requests) == 3 * 2 * len(PATHS)
 
 
+def test_words_beside_a_call_that_was_of_no_use_make_room_for_those_beside_the_next(
+    tmp_path: Path,
+) -> None:
+    useless = NOTATIONS["hermes"].replace("play_mp3", "fly_to_moon")
+    written = [f"I fly.\n{useless}", f"I play.\n{NOTATIONS['hermes']}"]
+    with (
+        ModelServer([streamed(text) for text in written] * len(PATHS), checked=False) as server,
+        serving(server.url, "--dialect", "hermes", home=tmp_path) as served,
+    ):
+        for path in PATHS:
+            body = wire_body(path, True, False)
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+            assert calls_in(path, text, False) == [("play_mp3", PLAY.arguments)]
+            assert ("I fly." in text, "I play." in text) == (False, True), path
+
+
 @pytest.mark.parametrize("is_streamed", [True, False], ids=["streamed", "whole"])
 def test_who_wants_no_call_gets_words_and_no_error_from_a_model_that_only_calls(
     is_streamed: bool, tmp_path: Path

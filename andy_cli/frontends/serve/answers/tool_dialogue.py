@@ -367,14 +367,21 @@ class DialogueAsker:
         answer_parts = [*closing_pieces(dialogue, understood, calls, self._behind)]
         are_whole = any(call.is_whole for call in calls)
         finish = end_answer(dialogue, reply, understood.dialect, are_whole)
-        is_empty = finish.reason == "stop" and not (answer_parts or dialogue.said)
-        # Who wants words alone gets those that there are, and be it none.
-        if note and is_empty and dialogue.chat_request.choice.how != "none":
-            message = f"The model gave no answer that can be used. It was told: {note}"
-            raise ApiError(502, message, "upstream_error")
+        if finish.reason == "stop" and not (answer_parts or dialogue.said):
+            refuse_empty_answer(dialogue, note)
         for answer_part in answer_parts:
             yield answer_part
         yield finish
+
+
+def refuse_empty_answer(dialogue: ToolDialogue, note: str) -> None:
+    """Raise ApiError where a model was told this and gave nothing that can be used.
+
+    Who wants words alone gets those that there are, and be it none.
+    """
+    if note and dialogue.chat_request.choice.how != "none":
+        message = f"The model gave no answer that can be used. It was told: {note}"
+        raise ApiError(502, message, "upstream_error")
 
 
 def choose_note(dialogue: ToolDialogue, understood: UnderstoodReply, reply: ModelReply) -> str:
@@ -493,8 +500,11 @@ def closing_pieces(
     understood: UnderstoodReply,
     calls: tuple[CompletedCall, ...],
     held_parts: Sequence[AnswerPart],
-) -> Iterator[AnswerPart]:
+) -> Iterator[AnswerPart | TextRetracted]:
     """The calls, and what of the answer was not said while it came."""
+    if calls and (corrected_words := find_corrected_words(dialogue)):
+        yield TextRetracted()
+        yield TextDelta(corrected_words)
     words = [*held_parts, *map(TextDelta, closing_words(dialogue, understood))]
     yield from (*calls, *words) if dialogue.begun_call else (*words, *calls)
 
@@ -512,6 +522,14 @@ def closing_words(dialogue: ToolDialogue, understood: UnderstoodReply) -> Iterat
     elif not understood.shown:
         # Nothing else was said: what looked like a call, and named no tool, was the answer.
         yield from understood.foreign or words[-1:]
+
+
+def find_corrected_words(dialogue: ToolDialogue) -> str:
+    """Find the words beside calls that were written anew: they take the place of those beside the
+    calls that were of no use, as long as the client has seen nothing."""
+    if dialogue.chat_request.stream or not dialogue.said:
+        return ""
+    return next(filter(None, reversed(dialogue.unsaid[1:])), "")
 
 
 def list_visible_parts(
