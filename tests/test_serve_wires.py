@@ -169,6 +169,14 @@ def test_what_a_client_found_itself_is_told_with_its_title_and_source() -> None:
     assert (result.role, result.content, user.content) == ("tool", told, told)
 
 
+def test_tools_that_a_search_of_the_client_found_are_named_to_the_model() -> None:
+    found = {"type": "tool_reference", "tool_name": "list_mp3s"}
+    said = messages("Hello", [USES], [{**RESULT, "content": [found]}])
+    made = read_messages_request({**MESSAGE, **said, "tools": [{**TOOL, "defer_loading": True}]})
+    assert made.history[-1].content == "found: list_mp3s"
+    assert [*made.tools] == ["list_mp3s"]
+
+
 def test_messages_become_a_history() -> None:
     picture = {"type": "base64", "media_type": "image/png", "data": PICTURE}
     said = messages(

@@ -208,6 +208,10 @@ def _read_block(block: Mapping[str, Any], field_path: str) -> list[ContentPart]:
         return _read_search_result(block, field_path)
     if kind == "compaction":
         return [text_part(check_text(block.get("content") or "", f"{field_path}.content"))]
+    if kind == "tool_reference":  # a search for tools found it; all of them are offered
+        return [
+            text_part(f"found: {check_name(block.get('tool_name'), f'{field_path}.tool_name')}")
+        ]
     raise ApiError(400, f"{field_path} is a block of the type {kind!r}, which cannot stand here.")
 
 
