@@ -118,6 +118,123 @@ def test_a_call_behind_one_that_went_on_while_it_was_written_is_one_of_its_own(
     assert calls_in(path, told, True) == wanted
 
 
+FENCED = f"```json\n{json.dumps({'name': 'play_mp3', 'arguments': PLAY.arguments})}\n```"
+
+
+def write_beside_words(received: Received) -> Answer:
+    """A call in a fence behind words; alone where the model was asked for that."""
+    is_asked = "write the request alone" in str(received.body["messages"][-1]["content"])
+    text = FENCED if is_asked else f"I play it now.\n{FENCED}"
+    return streamed(text) if received.body.get("stream") else whole({"content": text})
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_call_in_a_fence_behind_words_is_asked_about_on_every_wire(
+    stream: bool, tmp_path: Path
+) -> None:
+    with (
+        ModelServer(write_beside_words, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for path in PATHS:
+            body = {**request_on(path, "hi"), "stream": stream}
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+            assert calls_in(path, text, stream) == [("play_mp3", PLAY.arguments)]
+    assert len(server.requests) == 2 * len(PATHS)
+
+
+EMPTY = "who knows?"
+AGE = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
+NAMED_AGE = {"name": "age", "schema": AGE}
+WANTED_FORMATS: Mapping[str, Mapping[str, object]] = {
+    "v1/chat/completions": {"response_format": {"type": "json_schema", "json_schema": NAMED_AGE}},
+    "v1/responses": {"text": {"format": {"type": "json_schema", **NAMED_AGE}}},
+    "v1/messages": {"output_config": {"format": {"type": "json_schema", "schema": AGE}}},
+    "api/chat": {"format": AGE},
+}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("tools", [False, True], ids=["words", "tools"])
+def test_json_that_a_client_wants_comes_without_the_words_and_the_fence_around_it(
+    tools: bool, stream: bool, tmp_path: Path
+) -> None:
+    fitting = '{"age": 42}'
+    written = f'As in {{"age": "old"}}, here it is:\n```json\n{fitting}\n```\nAsk for more.'
+
+    def answer(received: Received) -> Answer:
+        texts = {
+            "plain": fitting,
+            "behind": f"{fitting}\n\nAsk for more, or {{}}.",
+            EMPTY: "I do not know {that}.",
+            "other": "{that} I do not know.",
+        }
+        text = texts.get(str(received.body["messages"][-1]["content"]), written)
+        pieces = [text[at : at + 4] for at in range(0, len(text), 4)]
+        return streamed(*pieces) if received.body.get("stream") else whole({"content": text})
+
+    with (
+        ModelServer(answer, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for path, wanted in WANTED_FORMATS.items():
+            body = {**wire_body(path, tools, stream), **wanted}
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+            assert json.dumps(fitting)[1:-1] in text, path
+            assert not any(word in text for word in ("here it", "```", "Ask"))
+        assert len(server.requests) == len(PATHS)
+        for asked, words in (
+            ("plain", fitting),
+            ("behind", fitting),
+            (EMPTY, "I do not know {that}."),
+            ("other", "{that} I do not know."),
+        ):
+            messages = [{"role": "user", "content": asked}]
+            wanted = {**WANTED_FORMATS[PATHS[0]], "messages": messages}
+            body = {**wire_body(PATHS[0], tools, stream), **wanted}
+            assert words_of(served.post(body), stream).strip() == words
+
+
+def words_of(response: httpx2.Response, stream: bool) -> str:
+    """The words that a client of the chat API gets."""
+    if stream:
+        return str(joined(sent_events(response.text))["text"])
+    return str(message_of(response)["content"])
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_thoughts_in_an_answer_without_tools_are_no_words_and_plain_ones_stay_as_they_are(
+    stream: bool, tmp_path: Path
+) -> None:
+    texts = {
+        "think": "<think>\nHm.</think>\n\nFine.",
+        "plain": "Plain <b>words</b>.",
+        "begun": "Hm.\n</think>\n\nFine.",
+    }
+
+    def answer(received: Received) -> Answer:
+        asked = str(received.body["messages"][-1]["content"])
+        text = texts[asked]
+        pieces = [text[at : at + 3] for at in range(0, len(text), 3)]
+        return streamed(*pieces) if received.body.get("stream") else whole({"content": text})
+
+    with (
+        ModelServer(answer, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        body = wire_body("v1/chat/completions", False, stream)
+        told = {
+            asked: served.post({**body, "messages": [{"role": "user", "content": asked}]})
+            for asked in texts
+        }
+    assert words_of(told["plain"], stream) == texts["plain"]
+    # Where the prompt began the thoughts, a stream has told them before it shows that.
+    for response in [told["think"]] if stream else [told["think"], told["begun"]]:
+        assert words_of(response, stream).strip() == "Fine."
+        assert "think>" not in response.text
+        assert '"reasoning_content":"' in response.text
+
+
 # What a whole answer of the chat API may be: here the server's own calls count.
 
 TYPED = {
@@ -805,6 +922,46 @@ def test_a_call_that_never_can_be_used_is_an_error_and_no_empty_answer(
                 assert completed not in found.text, path
                 assert found.status_code == 502 or failed in found.text, path
         assert len(server.requests) == 3 * 2 * len(PATHS)
+
+
+def test_words_beside_a_call_that_was_of_no_use_make_room_for_those_beside_the_next(
+    tmp_path: Path,
+) -> None:
+    useless = NOTATIONS["hermes"].replace("play_mp3", "fly_to_moon")
+    written = [f"I fly.\n{useless}", f"I play.\n{NOTATIONS['hermes']}"]
+    with (
+        ModelServer([streamed(text) for text in written] * len(PATHS), checked=False) as server,
+        serving(server.url, "--dialect", "hermes", home=tmp_path) as served,
+    ):
+        for path in PATHS:
+            body = wire_body(path, True, False)
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+            assert calls_in(path, text, False) == [("play_mp3", PLAY.arguments)]
+            assert ("I fly." in text, "I play." in text) == (False, True), path
+
+
+@pytest.mark.parametrize("is_streamed", [True, False], ids=["streamed", "whole"])
+def test_who_wants_no_call_gets_words_and_no_error_from_a_model_that_only_calls(
+    is_streamed: bool, tmp_path: Path
+) -> None:
+    call = NOTATIONS["hermes"]
+    with (
+        ModelServer(
+            [streamed(call), streamed(call), streamed(f"It plays.\n{call}")] + [streamed(call)] * 3,
+            checked=False,
+        ) as server,
+        serving(server.url, "--dialect", "hermes", home=tmp_path) as served,
+    ):
+        body = {**wire_body(PATHS[0], True, is_streamed), "tool_choice": "none"}
+        texts = []
+        for _ in range(2):
+            response = served.post(body)
+            assert response.status_code == 200
+            assert '"finish_reason":"stop"' in response.text
+            texts.append(response.text)
+    assert ["It plays." in text for text in texts] == [True, False]
+    assert not any("tool_call" in text or "error" in text for text in texts)
+    assert len(server.requests) == 6
 
 
 def test_a_stream_never_ends_well_behind_arguments_that_cannot_be_read(tmp_path: Path) -> None:

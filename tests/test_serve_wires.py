@@ -169,6 +169,14 @@ def test_what_a_client_found_itself_is_told_with_its_title_and_source() -> None:
     assert (result.role, result.content, user.content) == ("tool", told, told)
 
 
+def test_tools_that_a_search_of_the_client_found_are_named_to_the_model() -> None:
+    found = {"type": "tool_reference", "tool_name": "list_mp3s"}
+    said = messages("Hello", [USES], [{**RESULT, "content": [found]}])
+    made = read_messages_request({**MESSAGE, **said, "tools": [{**TOOL, "defer_loading": True}]})
+    assert made.history[-1].content == "found: list_mp3s"
+    assert [*made.tools] == ["list_mp3s"]
+
+
 def test_messages_become_a_history() -> None:
     picture = {"type": "base64", "media_type": "image/png", "data": PICTURE}
     said = messages(
@@ -219,6 +227,31 @@ def test_messages_become_a_history() -> None:
     assert [*made.tools] == ["list_mp3s"]
     assert (made.choice.how, made.choice.name, made.parallel) == ("required", "list_mp3s", False)
     assert made.fields == {"max_tokens": 9, "stop": ["END"], "top_k": 5, "user": "me"}
+
+
+def test_what_other_servers_did_themselves_is_left_out_of_a_history() -> None:
+    found: list[dict[str, object]] = [{"type": "web_search_result", "url": "https://example.org"}]
+    said = messages(
+        "Hello",
+        [
+            {"type": "compaction", "content": "They talked of tea."},
+            {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "t"}},
+            {"type": "web_search_tool_result", "tool_use_id": "s1", "content": found},
+            {"type": "text", "text": "Boil it."},
+        ],
+        "Thanks",
+    )
+    items = [
+        {"role": "user", "content": "Hello"},
+        {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAAA"},
+        {"type": "mcp_call", "id": "m1", "name": "find", "server_label": "s", "arguments": "{}"},
+        {"role": "assistant", "content": "Boil it."},
+        {"role": "user", "content": "Thanks"},
+    ]
+    blocks = read_messages_request({**MESSAGE, **said}).history
+    assert [each.content for each in blocks] == ["Hello", "They talked of tea.\nBoil it.", "Thanks"]
+    history = read_responses_request({**RESPONSE, "input": items}).history
+    assert [each.content for each in history] == ["Hello", "Boil it.", "Thanks"]
 
 
 def test_items_become_a_history() -> None:

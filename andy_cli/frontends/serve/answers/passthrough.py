@@ -26,6 +26,7 @@ from andy_cli.frontends.serve.answers.tool_dialogue import (
     make_early_call,
     make_reader,
     note_reasoning,
+    shows_request,
     understand_call,
 )
 from andy_cli.frontends.serve.call_records import CallRecord
@@ -243,6 +244,8 @@ class WatchedChoice:
         if self._calling:
             return False
         if compiled.requests or compiled.incomplete or self._dialogue.must:
+            return False
+        if shows_request(self._dialogue, compiled):
             return False
         silent = not (self._shown_any or compiled.text.strip())
         return not (silent and self._thoughts and self._dialogue.chat_request.tools)

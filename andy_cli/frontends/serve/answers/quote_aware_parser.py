@@ -35,6 +35,8 @@ class QuoteAwareParser:
         self._again = ""
         self._plain: frozenset[Span] = frozenset()
         self._judged: set[Span] = set()
+        self._beside_words: dict[Span, ToolRequest] = {}
+        """Requests in code beside words that are read as text: they may be meant all the same."""
         self._left = REREAD
 
     @property
@@ -55,7 +57,8 @@ class QuoteAwareParser:
         if self._read_again(self._find_quotations(reply.requests)):
             reread_piece, reply = self.compiler.finish(cut_off)
             final_piece = final_piece._replace(text=self._again + reread_piece.text)
-        return final_piece, reply
+        shown_requests = (*reply.shown_requests, *self._beside_words.values())
+        return final_piece, reply._replace(shown_requests=shown_requests)
 
     def _find_unjudged(self) -> list[ToolRequest]:
         """Requests that something has followed: now it can be said what they are."""
@@ -70,7 +73,9 @@ class QuoteAwareParser:
             return frozenset()
         reply_text = self._join_raw()
         written = [request for request in requests if request.span[0] < request.span[1]]
-        return frozenset(request.span for request in written if self._is_text(request, reply_text))
+        quotations = [request for request in written if self._is_text(request, reply_text)]
+        self._beside_words |= {request.span: request for request in quotations if request.quoted}
+        return frozenset(request.span for request in quotations)
 
     def _read_again(self, plain_spans: frozenset[Span]) -> bool:
         """Read with these as text; `_again` is then what was not shown yet.

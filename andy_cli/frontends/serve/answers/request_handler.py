@@ -22,10 +22,12 @@ from andy_cli.frontends.serve.http.http_exchange import HttpExchange
 from andy_cli.frontends.serve.upstream.reply_start import (
     MARKER_BYTES,
     begin_reply,
+    begins_with_words,
     explain_no_choice,
     has_choice,
     has_end,
     interrupted_error,
+    peek_words,
     read_sound,
 )
 from andy_cli.frontends.serve.upstream.sources import (
@@ -130,6 +132,15 @@ class RequestHandler:
             self.chat_request.tools
             or any(message.role == "tool" for message in self.chat_request.history)
         )
+
+    @property
+    def _reads_along(self) -> bool:
+        """True if an answer is read, however it begins."""
+        thinks_first = select_source(self.upstream, self.chat_request.model).endpoint.model in (
+            self.upstream.thinks_first
+        )
+        has_schema = self.chat_request.answer_schema is not None
+        return self._with_tools or has_schema or thinks_first
 
     async def _sends_tools(self) -> bool:
         """Tell whether the model is sent the tools themselves."""
@@ -248,8 +259,8 @@ class RequestHandler:
         return dump_json({**self.chat_request.body, "model": model})
 
     async def _pass_answer(self, source: RemoteSource) -> None:
-        """Bytes as they come; with tools the text is read along."""
-        self.record.way, tools = "passed", self._with_tools
+        """Bytes as they come; what may hold more than words is read along."""
+        self.record.way = "passed"
         async with source.send(self._build_passed_body(source)) as upstream_request:
             is_stream = upstream_request.kind.startswith("text/event-stream")
             if not (is_stream and self.chat_request.stream):
@@ -263,11 +274,15 @@ class RequestHandler:
                 await self._rewrite_whole(data, upstream_request.kind, source)
                 return
             received = upstream_request.read_chunks()
-            chunks = await begin_reply(received if tools else read_sound(received))
+            is_read = self._reads_along
+            chunks = await begin_reply(received if is_read else read_sound(received))
+            if not is_read:
+                is_plain, chunks = await peek_words(chunks)
+                is_read = not is_plain
             await self.exchange.start_response(
                 200, upstream_request.kind, self._compiled_header("native;repairs=0")
             )
-            if tools:
+            if is_read:
                 await self._pass_rewritten(chunks, source)
             else:
                 await self._pass_bytes(chunks)
@@ -282,7 +297,7 @@ class RequestHandler:
     async def _rewrite_whole(self, data: bytes, kind: str, source: RemoteSource) -> None:
         """A whole answer: as it came, unless its client has to have another."""
         how_made = "native;repairs=0"
-        if self._with_tools:
+        if self._reads_along or not begins_with_words(data):
             data, finish, called, counted = await rewrite_answer(
                 data, lambda: self._begin_dialogue(source)
             )

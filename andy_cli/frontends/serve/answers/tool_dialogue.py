@@ -6,7 +6,14 @@ or told to it once. Nothing is run and nothing is kept: the dialogue lives insid
 """
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterator,
+    Sequence,
+)
 from functools import partial
 from typing import NamedTuple
 
@@ -21,7 +28,8 @@ from andy_cli.compiler.library import word_markers
 from andy_cli.compiler.mapper.mapper import find_tool
 from andy_cli.errors import ModelError
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue, constrain_reply
-from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser
+from andy_cli.frontends.serve.answers.formatted_answer import FormattedAnswerParser
+from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser, Span
 from andy_cli.frontends.serve.answers.streamed_calls import EarlyCall
 from andy_cli.frontends.serve.upstream.tool_catalogue import ToolCatalogue
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, make_tool_prompt
@@ -66,19 +74,27 @@ def find_in_reasoning(dialogue: ToolDialogue, reply: ModelReply) -> tuple[Compil
 
 
 def make_reader(dialogue: ToolDialogue) -> QuoteAwareParser:
+    make_compiler = choose_compiler(dialogue)
+    schema = dialogue.chat_request.answer_schema
+    if schema is None:
+        return QuoteAwareParser(make_compiler, partial(is_text, dialogue))
+    return FormattedAnswerParser(make_compiler, partial(is_text, dialogue), schema)
+
+
+def choose_compiler(dialogue: ToolDialogue) -> Callable[[Collection[Span]], Compiler]:
+    """Choose what reads a reply, with these spans of it as text."""
     reasoning_opened: Opened = (
         "likely" if dialogue.source.endpoint.model in dialogue.thinks_first else ""
     )
     if not dialogue.chat_request.tools:
         compiler = Compiler(word_markers(), reasoning_open=reasoning_opened)  # nothing is a request
-        return QuoteAwareParser(lambda plain_spans: compiler, partial(is_text, dialogue))
+        return lambda plain_spans: compiler
     words = [message.content for message in dialogue.chat_request.history if message.role == "user"]
-    make_compiler = partial(
+    return partial(
         dialogue.tool_prompt.make_compiler,
         wants_code=asks_for_code("".join(words[-1:])),
         reasoning_opened=reasoning_opened,
     )
-    return QuoteAwareParser(make_compiler, partial(is_text, dialogue))
 
 
 class UnderstoodReply(NamedTuple):
@@ -351,27 +367,36 @@ class DialogueAsker:
         answer_parts = [*closing_pieces(dialogue, understood, calls, self._behind)]
         are_whole = any(call.is_whole for call in calls)
         finish = end_answer(dialogue, reply, understood.dialect, are_whole)
-        if note and finish.reason == "stop" and not (answer_parts or dialogue.said):
-            message = f"The model gave no answer that can be used. It was told: {note}"
-            raise ApiError(502, message, "upstream_error")
+        if finish.reason == "stop" and not (answer_parts or dialogue.said):
+            refuse_empty_answer(dialogue, note)
         for answer_part in answer_parts:
             yield answer_part
         yield finish
 
 
+def refuse_empty_answer(dialogue: ToolDialogue, note: str) -> None:
+    """Raise ApiError where a model was told this and gave nothing that can be used.
+
+    Who wants words alone gets those that there are, and be it none.
+    """
+    if note and dialogue.chat_request.choice.how != "none":
+        message = f"The model gave no answer that can be used. It was told: {note}"
+        raise ApiError(502, message, "upstream_error")
+
+
 def choose_note(dialogue: ToolDialogue, understood: UnderstoodReply, reply: ModelReply) -> str:
     """Choose what the model is told of a reply that may not do; else nothing."""
     note = understood.note or dialogue.unmet_demand
-    if not note and shows_request(dialogue, reply):
+    if not note and dialogue.said and shows_request(dialogue, reply.compiled):
         note, dialogue.was_asked_about_shown = WRITE_ALONE, True
     return note
 
 
-def shows_request(dialogue: ToolDialogue, reply: ModelReply) -> bool:
-    """Tell whether the first reply shows a request between its words, as many models do that mean
+def shows_request(dialogue: ToolDialogue, compiled: CompiledReply) -> bool:
+    """Tell whether the first reply shows a request beside its words, as many models do that mean
     it; the model is told once to write it alone."""
     is_first = not dialogue.side and dialogue.chat_request.choice.how != "none"
-    return is_first and dialogue.said and bool(reply.compiled.shown_requests)
+    return is_first and bool(compiled.shown_requests)
 
 
 def end_answer(dialogue: ToolDialogue, reply: ModelReply, dialect: str, calls: bool) -> Finish:
@@ -475,8 +500,11 @@ def closing_pieces(
     understood: UnderstoodReply,
     calls: tuple[CompletedCall, ...],
     held_parts: Sequence[AnswerPart],
-) -> Iterator[AnswerPart]:
+) -> Iterator[AnswerPart | TextRetracted]:
     """The calls, and what of the answer was not said while it came."""
+    if calls and (corrected_words := find_corrected_words(dialogue)):
+        yield TextRetracted()
+        yield TextDelta(corrected_words)
     words = [*held_parts, *map(TextDelta, closing_words(dialogue, understood))]
     yield from (*calls, *words) if dialogue.begun_call else (*words, *calls)
 
@@ -494,6 +522,14 @@ def closing_words(dialogue: ToolDialogue, understood: UnderstoodReply) -> Iterat
     elif not understood.shown:
         # Nothing else was said: what looked like a call, and named no tool, was the answer.
         yield from understood.foreign or words[-1:]
+
+
+def find_corrected_words(dialogue: ToolDialogue) -> str:
+    """Find the words beside calls that were written anew: they take the place of those beside the
+    calls that were of no use, as long as the client has seen nothing."""
+    if dialogue.chat_request.stream or not dialogue.said:
+        return ""
+    return next(filter(None, reversed(dialogue.unsaid[1:])), "")
 
 
 def list_visible_parts(

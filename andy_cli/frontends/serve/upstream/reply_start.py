@@ -6,14 +6,35 @@ be told that it broke off.
 """
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 
+from andy_cli.compiler.control_tokens import CLOSERS, REASONING
 from andy_cli.errors import ModelError
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.models.http.wire import WireReader
 
 CHOICE = re.compile(rb'"choices"\s*:\s*\[\s*\{')
 END = re.compile(rb'"finish_reason"\s*:\s*"|"error"\s*:|\[DONE\]')
+
+
+def match_in_json(markers: Iterable[str]) -> bytes:
+    """Write an expression for markers in JSON, where some servers escape the brackets.
+
+    Its branches are plain texts, which are searched for many times as fast as others.
+    """
+    written = [marker.encode() for marker in markers]
+    escaped = [text.replace(b"<", rb"\u003c").replace(b">", rb"\u003e") for text in written]
+    return b"|".join(map(re.escape, dict.fromkeys([*written, *escaped])))
+
+
+OPENINGS = {opener[0] for opener in REASONING if not opener[0].isalpha()}
+FIRST_WORDS = re.compile(
+    rb'"(?:content|refusal)"\s*:\s*"(?:\\[nrt]|\s)*+(?P<opening>%b|\\u)?[^"\s]'
+    rb'|"(?:reasoning|reasoning_content|tool_calls|function_call)"\s*:\s*["\[{]'
+    % match_in_json(sorted(OPENINGS))
+)
+"""The beginning of an answer, or what shows that its server tells its parts apart."""
+CLOSER = re.compile(match_in_json(CLOSERS))
 MARKER_BYTES = 32
 """Bytes of an end that may stand in the piece before."""
 MAX_HELD_BYTES = 2**16
@@ -28,6 +49,29 @@ def has_choice(data: bytes) -> bool:
 
 def has_end(data: bytes) -> bool:
     return END.search(data) is not None
+
+
+def begins_with_words(data: bytes) -> bool | None:
+    """Tell whether the words of an answer are nothing but words; None while there are none.
+
+    Thoughts and channels that a server leaves in the text begin with a bracket, or end with a
+    marker where the prompt began them.
+    """
+    first = FIRST_WORDS.search(data)
+    if first is None:
+        return None
+    return first["opening"] is None and CLOSER.search(data) is None
+
+
+async def peek_words(chunks: AsyncIterator[bytes]) -> tuple[bool, AsyncIterator[bytes]]:
+    """Tell whether a stream begins with words, and give the same bytes. Raises ApiError."""
+    held_bytes = b""
+    async for data in chunks:
+        held_bytes += data
+        begins = begins_with_words(held_bytes)
+        if begins is not None or has_ping(data) or len(held_bytes) > MAX_HELD_BYTES:
+            return begins is not False, _resume_chunks(held_bytes, chunks)
+    return True, _resume_chunks(held_bytes, chunks)
 
 
 def interrupted_error() -> ApiError:

@@ -18,6 +18,7 @@ from andy_cli.frontends.serve.upstream.reply_start import (
     interrupted_error,
 )
 from andy_cli.frontends.serve.wires.answer_parts import ApiError, ToolsNotSupported
+from andy_cli.frontends.serve.wires.chat_request import ANY_OBJECT
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.frontends.serve.wires.field_checks import drop_unlimited, list_stops
 from andy_cli.messages import Chunk, Constraint, Request, Sampling, Schema
@@ -364,6 +365,3 @@ def read_response_format(value: object) -> Schema | None:
             param="response_format",
         )
     return schema or ANY_OBJECT
-
-
-ANY_OBJECT: Schema = {"type": "object"}

@@ -40,6 +40,9 @@ ROLES: Mapping[str, Role] = {
 }
 
 
+ANY_OBJECT: Schema = {"type": "object"}
+
+
 class ToolChoice(NamedTuple):
     """`tool_choice`: whether a call may, must or must not be made, and of which tool."""
 
@@ -64,6 +67,18 @@ class ChatRequest(NamedTuple):
     """As it came."""
     parts: Mapping[str, object] = NO_FIELDS
     """Pictures and the like, by the mark that stands for them in the history."""
+
+    @property
+    def answer_schema(self) -> Schema | None:
+        """The schema of the answer, where the client wants JSON."""
+        answer_format = self.fields.get("response_format")
+        if not isinstance(answer_format, dict):
+            return None
+        if answer_format.get("type") == "json_object":
+            return ANY_OBJECT
+        named_schema = answer_format.get("json_schema")
+        schema = named_schema.get("schema") if isinstance(named_schema, dict) else None
+        return schema if isinstance(schema, dict) else None
 
     @property
     def freeform_tools(self) -> frozenset[str]:

@@ -3,7 +3,8 @@
     {"model", "max_tokens", "system", "messages": [{"role", "content": text or blocks}], "tools"}
 
 What is put together here is a request of the chat API, which `chat_request` reads. Blocks of
-thinking in the history are left out: they mean something to the servers that made them alone.
+thinking in the history are left out: they mean something to the servers that made them alone. So
+is what those servers did themselves, which is said in the text after it.
 
 Each tool that the client runs is a function of the chat API. Some have no schema in the request:
 Anthropic's models know them by their type, as `text_editor_20250728`. Tools that Anthropic's
@@ -12,6 +13,7 @@ servers run are left out.
 Whole or streamed, an answer is made of the same blocks; a stream tells of each change of them.
 """
 
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -70,7 +72,8 @@ KNOWN_FIELDS = frozenset(
 )
 """Of Anthropic's API, with those of its betas; what is not understood of them is left out."""
 ROLES = ("user", "assistant", "system")
-THOUGHTS = ("thinking", "redacted_thinking")
+LEFT_OUT = re.compile("(redacted_)?thinking|(server|mcp)_tool_use|.+_tool_result")
+"""Blocks of an assistant that tell another model nothing."""
 FAILED = "Error: "
 
 
@@ -147,7 +150,7 @@ def _add_message(transcript: Transcript, role: str, content: object, field_path:
                 _check_call(block, block_path)
             case "user", "tool_result":
                 _add_result(transcript, block, block_path)
-            case "assistant", kind if kind in THOUGHTS:
+            case "assistant", kind if LEFT_OUT.fullmatch(str(kind)):
                 pass
             case _:
                 content_parts += _read_block(block, block_path)
@@ -203,6 +206,12 @@ def _read_block(block: Mapping[str, Any], field_path: str) -> list[ContentPart]:
         return _read_document(block, field_path)
     if kind == "search_result":
         return _read_search_result(block, field_path)
+    if kind == "compaction":
+        return [text_part(check_text(block.get("content") or "", f"{field_path}.content"))]
+    if kind == "tool_reference":  # a search for tools found it; all of them are offered
+        return [
+            text_part(f"found: {check_name(block.get('tool_name'), f'{field_path}.tool_name')}")
+        ]
     raise ApiError(400, f"{field_path} is a block of the type {kind!r}, which cannot stand here.")
 
 

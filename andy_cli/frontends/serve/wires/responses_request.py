@@ -265,10 +265,12 @@ STATEFUL_FIELDS = ("previous_response_id", "conversation", "prompt")
 """Fields that only a server that keeps something can know."""
 ROLES = ("user", "assistant", "system", "developer")
 LEFT_OUT = frozenset(
-    """reasoning additional_tools web_search_call file_search_call code_interpreter_call
-    image_generation_call""".split()
+    """reasoning compaction additional_tools web_search_call file_search_call code_interpreter_call
+    image_generation_call mcp_list_tools mcp_call mcp_approval_request mcp_approval_response program
+    program_output""".split()
 )
-"""Items that tell a model nothing: what they brought is offered, or said in what follows them."""
+"""Items that tell a model nothing: what they brought is offered, or said in what follows them, or
+it is written for the servers that made them alone."""
 
 
 def read_responses_request(value: object) -> ChatRequest:
