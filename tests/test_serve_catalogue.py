@@ -115,6 +115,22 @@ def test_what_is_only_named_may_be_called_at_once(tmp_path: Path) -> None:
         assert len(model.requests) == 4
 
 
+def test_tools_that_the_clients_instructions_speak_of_are_described_first(tmp_path: Path) -> None:
+    told = "You work for the house. Use `audit_patent` first, then stamp_garden/sign_ticket."
+    path = "v1/chat/completions"
+    with (
+        ModelServer(call_at_once, checked=False, facts=WINDOW) as model,
+        serving(model.url, "--model", "m", home=tmp_path) as served,
+    ):
+        body = request_on(path, "please weigh the parcel number 12", HUNDRED)
+        system = {"role": "system", "content": told}
+        body["messages"] = [system, *body["messages"]]
+        httpx2.post(f"{served.url}/{path}", json=body, timeout=60, verify=PLAIN)
+        shown = [tool["function"]["name"] for tool in model.requests[0].body["tools"]]
+    assert {"audit_patent", "stamp_garden", "sign_ticket", "weigh_parcel"} <= {*shown}
+    assert len(shown) < len(HUNDRED) / 2
+
+
 def test_tools_that_have_the_room_are_passed_on_as_they_are(tmp_path: Path) -> None:
     large = {"/props": {"default_generation_settings": {"n_ctx": 64000}}}
     with (
