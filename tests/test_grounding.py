@@ -1255,3 +1255,28 @@ def test_what_had_nothing_to_be_done_to_was_not_done(answer: str, found: int) ->
     for record, claims in ((call._replace(changed_nothing=True), found), (call, 0)):
         evidence = Evidence(("nothing is playing",), "pause the music", actions=(record,))
         assert len(find_unsupported_claims(answer, evidence)) == claims
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Das wurde vorhin abgelehnt.",
+        "Non, la modification a été refusée tout à l'heure.",
+        "No, la modifica è stata rifiutata.",
+        "Não, a alteração foi recusada.",
+        "いいえ、変更は拒否されました。",
+        "Der Befehl wurde abgebrochen.",
+        "La commande a été interrompue.",
+    ],
+)
+def test_that_a_call_was_refused_or_stopped_is_no_deed(answer: str) -> None:
+    """The words are those for a meeting that was cancelled."""
+    edit = ActionRecord("edit_file", Effect.WRITE, "edit a.txt", status=Status.DENIED)
+    command = ActionRecord("terminal_execute", Effect.RUN, "run make", status=Status.TIMED_OUT)
+    meeting = ActionRecord("cancel_event", Effect.ACT, "cancel e2", status=Status.DENIED)
+    for record, claims in (edit, 0), (command, 0), (meeting, 1):
+        for evidence in (
+            Evidence(("It was not done.",), "do it", actions=(record,)),
+            Evidence((), "is it so?", actions=(record._replace(earlier=True),)),
+        ):
+            assert len(find_unsupported_claims(answer, evidence)) == claims

@@ -40,7 +40,7 @@ from andy_cli.agent.grounding.text.segmentation import (
 )
 from andy_cli.agent.grounding.text.vocabulary import STOP
 from andy_cli.compiler.expression import Expression
-from andy_cli.messages import Effect
+from andy_cli.messages import Effect, Status
 
 PATTERN = Expression(r"[\w.?-]{0,80}\*[\w.?*-]{0,80}")
 BETWEEN_ITEMS = Expression(r", |、|،")
@@ -475,6 +475,26 @@ def is_done(report: Report, sentence: Sentence, language: Language, index: Evide
     return is_done_before(action, sentence.text, index)
 
 
+HINDERED = frozenset([Status.DENIED, Status.TIMED_OUT, Status.CANCELLED])
+ENDINGS = frozenset(["cancel", "stop"])
+
+
+def is_no_deed(action: str, sentence: str, index: EvidenceIndex) -> bool:
+    """Tell whether what was done is said by the user, or was done to a call."""
+    if action in ENDINGS and any(map(was_hindered, index.evidence.actions or ())):
+        return True
+    return is_told_by_user(action, sentence, index)
+
+
+def was_hindered(record: ActionRecord) -> bool:
+    """Tell whether a call was refused or stopped, which many languages say in the words for a
+    meeting that is (`Das wurde abgelehnt`), and was not itself to end or delete such a thing."""
+    if record.status not in HINDERED:
+        return False
+    is_of_files = record.effect is Effect.WRITE
+    return is_of_files or find_named_actions(record.text).isdisjoint({"delete", *ENDINGS})
+
+
 def is_told_by_user(action: str, sentence: str, index: EvidenceIndex) -> bool:
     """Tell whether a text that the user gives reports it, of the same things, and nothing was
     called: then the answer says it for him, as in a translation."""
@@ -559,8 +579,8 @@ def is_done_in_results(action: str, index: EvidenceIndex) -> bool:
 
 def is_done_before(action: str, sentence: str, index: EvidenceIndex) -> bool:
     """Tell whether an earlier turn did it: the user asks for it, or the sentence names the same
-    thing; or whether the user says so."""
-    if is_told_by_user(action, sentence, index):
+    thing; or whether the user says so, or it was a call that was refused."""
+    if is_no_deed(action, sentence, index):
         return True
     tried = [record for record in list_tried(index) if record.earlier]
     earlier_actions = [record for record in tried if record.ok and has_done(action, record, "")]
