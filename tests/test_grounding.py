@@ -1280,3 +1280,42 @@ def test_that_a_call_was_refused_or_stopped_is_no_deed(answer: str) -> None:
             Evidence((), "is it so?", actions=(record._replace(earlier=True),)),
         ):
             assert len(find_unsupported_claims(answer, evidence)) == claims
+
+
+NOTES = """# Meeting 12 March
+Marie asks the bank about the loan.
+Next meeting: 26 March, 10:00, room 2
+port = 8080
+"""
+STAFF = """name,team,hours
+Anna Berg,store,38
+Kenji Mori,office,20
+Lena Ost,store,31
+"""
+FILES = '["hafen.jpg", "katze.png", "strand.jpg"]'
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ('It says: "Marie will apply for the loan at the bank."', 1),
+        ('It says: "Marie asks the bank about the loan."', 0),
+        ("Es heißt: „Marie fragt die Bank wegen 12 Kühen.“", 0),
+        ("The next meeting in March is at 10:45.", 1),
+        ("The next meeting in March is at 10:00, two weeks later.", 0),
+        ("Anna Berg has 20, Kenji Mori 38.", 2),
+        ("Anna Berg works 38 hours, Kenji Mori 20.", 0),
+        ("- hafen.jpg\n- katze.png\n- strand.jpg\n- hund.png", 1),
+        ("8080 is often taken in place of port 80; a port below 1024 needs root.", 0),
+        ("A full-time contract is 35 to 42 hours.", 0),
+        ("Put it into `src/app.py`, then a test into tests/test_app.py.", 0),
+        ('A log went to therapy: it "could not let go of the past", said 99 friends.', 0),
+    ],
+)
+def test_an_answer_without_a_call_is_held_against_what_earlier_turns_found(
+    answer: str, found: int
+) -> None:
+    """But advice and what everybody may know are left alone."""
+    results = (NOTES, STAFF, FILES)
+    evidence = Evidence((), "and?", results, (), earlier_results=results)
+    assert len(texts(answer, evidence, figures=True)) == found
