@@ -1319,3 +1319,10 @@ def test_an_answer_without_a_call_is_held_against_what_earlier_turns_found(
     results = (NOTES, STAFF, FILES)
     evidence = Evidence((), "and?", results, (), earlier_results=results)
     assert len(texts(answer, evidence, figures=True)) == found
+
+
+def test_what_is_reckoned_with_a_multiple_is_supported_too() -> None:
+    evidence = Evidence(("Rent: 780 € a month\nCharges: 65 € a month",), "and in a year?")
+    told = "The rent is 9,360 € a year and 780 € of charges: {} €."
+    assert not texts(told.format("10,140"), evidence, figures=True)
+    assert texts(told.format("10,190"), evidence, figures=True) == ["10,190"]

@@ -372,9 +372,10 @@ def find_figure_claims(
         if figure not in unknown or not is_checkable(figure, spoken, evidence_figures):
             continue
         in_table = prose[prose.rfind("\n", 0, figure.start) + 1 :].lstrip().startswith("|")
-        if not (
+        if is_multiple(figure, factors, shares, evidence_figures):
+            supported.append(figure)
+        elif not (
             is_computed(figure, supported, is_exact=in_table)
-            or is_multiple(figure, factors, shares, evidence_figures)
             or any(map(lengths.has_near, read_values(figure)))
         ):
             yield Claim(figure.text, figure.start, figure.end, figure.kind)
