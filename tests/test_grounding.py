@@ -1326,3 +1326,9 @@ def test_what_is_reckoned_with_a_multiple_is_supported_too() -> None:
     told = "The rent is 9,360 € a year and 780 € of charges: {} €."
     assert not texts(told.format("10,140"), evidence, figures=True)
     assert texts(told.format("10,190"), evidence, figures=True) == ["10,190"]
+
+
+def test_a_duration_of_another_row_is_found_where_the_unit_stands_in_the_head_alone() -> None:
+    evidence = Evidence((STAFF,), "how long do they work?")
+    assert texts("Kenji Mori works 38 hours.", evidence, figures=True) == ["38 hours"]
+    assert not texts("Kenji Mori works 20 hours.", evidence, figures=True)
