@@ -1332,3 +1332,20 @@ def test_a_duration_of_another_row_is_found_where_the_unit_stands_in_the_head_al
     evidence = Evidence((STAFF,), "how long do they work?")
     assert texts("Kenji Mori works 38 hours.", evidence, figures=True) == ["38 hours"]
     assert not texts("Kenji Mori works 20 hours.", evidence, figures=True)
+
+
+def test_a_look_that_succeeded_does_not_stand_behind_done() -> None:
+    look = ActionRecord("current_time", Effect.READ, "tell the time")
+    failed = ActionRecord("send_mail", Effect.ACT, "send a mail", status=Status.FAILED)
+    command = ActionRecord("terminal_execute", Effect.RUN, "run make", exit_code=2)
+    for actions, claims in (
+        ((look, failed), 1),
+        ((failed, look), 1),
+        ((look,), 0),
+        (
+            (look, command),
+            0,
+        ),
+    ):
+        evidence = Evidence(("10:00", "no such mailbox"), "answer her", actions=actions)
+        assert len(find_unsupported_claims("Fatto!", evidence)) == claims

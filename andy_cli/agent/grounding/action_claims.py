@@ -296,7 +296,8 @@ def is_nothing_done(index: EvidenceIndex) -> bool:
         return False
     current_actions = [action for action in actions if not action.earlier]
     if current_actions:
-        return not any(map(has_succeeded, current_actions))
+        tried = list(filter(may_be_wish, current_actions))
+        return not any(map(has_succeeded, tried or current_actions))
     user = index.evidence.user
     names_nothing = not find_names(user)
     return not any(
@@ -304,6 +305,12 @@ def is_nothing_done(index: EvidenceIndex) -> bool:
         for action in actions
         if action.effect not in LOCAL_LOOKS
     )
+
+
+def may_be_wish(action: ActionRecord) -> bool:
+    """Tell whether a call may be what was to be done: no look, and no command that failed, as that
+    has run."""
+    return action.effect not in (*LOCAL_LOOKS, Effect.NETWORK) and not action.exit_code
 
 
 def has_succeeded(action: ActionRecord) -> bool:
