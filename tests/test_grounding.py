@@ -1255,3 +1255,97 @@ def test_what_had_nothing_to_be_done_to_was_not_done(answer: str, found: int) ->
     for record, claims in ((call._replace(changed_nothing=True), found), (call, 0)):
         evidence = Evidence(("nothing is playing",), "pause the music", actions=(record,))
         assert len(find_unsupported_claims(answer, evidence)) == claims
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Das wurde vorhin abgelehnt.",
+        "Non, la modification a été refusée tout à l'heure.",
+        "No, la modifica è stata rifiutata.",
+        "Não, a alteração foi recusada.",
+        "いいえ、変更は拒否されました。",
+        "Der Befehl wurde abgebrochen.",
+        "La commande a été interrompue.",
+    ],
+)
+def test_that_a_call_was_refused_or_stopped_is_no_deed(answer: str) -> None:
+    """The words are those for a meeting that was cancelled."""
+    edit = ActionRecord("edit_file", Effect.WRITE, "edit a.txt", status=Status.DENIED)
+    command = ActionRecord("terminal_execute", Effect.RUN, "run make", status=Status.TIMED_OUT)
+    meeting = ActionRecord("cancel_event", Effect.ACT, "cancel e2", status=Status.DENIED)
+    for record, claims in (edit, 0), (command, 0), (meeting, 1):
+        for evidence in (
+            Evidence(("It was not done.",), "do it", actions=(record,)),
+            Evidence((), "is it so?", actions=(record._replace(earlier=True),)),
+        ):
+            assert len(find_unsupported_claims(answer, evidence)) == claims
+
+
+NOTES = """# Meeting 12 March
+Marie asks the bank about the loan.
+Next meeting: 26 March, 10:00, room 2
+port = 8080
+"""
+STAFF = """name,team,hours
+Anna Berg,store,38
+Kenji Mori,office,20
+Lena Ost,store,31
+"""
+FILES = '["hafen.jpg", "katze.png", "strand.jpg"]'
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ('It says: "Marie will apply for the loan at the bank."', 1),
+        ('It says: "Marie asks the bank about the loan."', 0),
+        ("Es heißt: „Marie fragt die Bank wegen 12 Kühen.“", 0),
+        ("The next meeting in March is at 10:45.", 1),
+        ("The next meeting in March is at 10:00, two weeks later.", 0),
+        ("Anna Berg has 20, Kenji Mori 38.", 2),
+        ("Anna Berg works 38 hours, Kenji Mori 20.", 0),
+        ("- hafen.jpg\n- katze.png\n- strand.jpg\n- hund.png", 1),
+        ("8080 is often taken in place of port 80; a port below 1024 needs root.", 0),
+        ("A full-time contract is 35 to 42 hours.", 0),
+        ("Put it into `src/app.py`, then a test into tests/test_app.py.", 0),
+        ('A log went to therapy: it "could not let go of the past", said 99 friends.', 0),
+    ],
+)
+def test_an_answer_without_a_call_is_held_against_what_earlier_turns_found(
+    answer: str, found: int
+) -> None:
+    """But advice and what everybody may know are left alone."""
+    results = (NOTES, STAFF, FILES)
+    evidence = Evidence((), "and?", results, (), earlier_results=results)
+    assert len(texts(answer, evidence, figures=True)) == found
+
+
+def test_what_is_reckoned_with_a_multiple_is_supported_too() -> None:
+    evidence = Evidence(("Rent: 780 € a month\nCharges: 65 € a month",), "and in a year?")
+    told = "The rent is 9,360 € a year and 780 € of charges: {} €."
+    assert not texts(told.format("10,140"), evidence, figures=True)
+    assert texts(told.format("10,190"), evidence, figures=True) == ["10,190"]
+
+
+def test_a_duration_of_another_row_is_found_where_the_unit_stands_in_the_head_alone() -> None:
+    evidence = Evidence((STAFF,), "how long do they work?")
+    assert texts("Kenji Mori works 38 hours.", evidence, figures=True) == ["38 hours"]
+    assert not texts("Kenji Mori works 20 hours.", evidence, figures=True)
+
+
+def test_a_look_that_succeeded_does_not_stand_behind_done() -> None:
+    look = ActionRecord("current_time", Effect.READ, "tell the time")
+    failed = ActionRecord("send_mail", Effect.ACT, "send a mail", status=Status.FAILED)
+    command = ActionRecord("terminal_execute", Effect.RUN, "run make", exit_code=2)
+    for actions, claims in (
+        ((look, failed), 1),
+        ((failed, look), 1),
+        ((look,), 0),
+        (
+            (look, command),
+            0,
+        ),
+    ):
+        evidence = Evidence(("10:00", "no such mailbox"), "answer her", actions=actions)
+        assert len(find_unsupported_claims("Fatto!", evidence)) == claims

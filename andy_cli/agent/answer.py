@@ -432,6 +432,8 @@ def find_untouched_files(conversation: Conversation, state: TurnState) -> Sequen
 
 MAX_EARLIER_MESSAGES = 500
 """Messages before a turn that are searched for names: no model is sent more of them."""
+MAX_EARLIER_RESULTS = 20
+"""The newest, which are taken apart for an answer without any call."""
 
 
 def collect_evidence(conversation: Conversation, state: TurnState) -> Evidence:
@@ -445,7 +447,14 @@ def collect_evidence(conversation: Conversation, state: TurnState) -> Evidence:
     if attached:  # it may be what a file holds that the user names
         known_texts.append(user)
     actions = tuple(conversation.tools.actions)
-    return Evidence(tuple(state.results), user + attached, tuple(known_texts), actions)
+    found_before = tuple(message.content for message in earlier if message.role == "tool")
+    return Evidence(
+        tuple(state.results),
+        user + attached,
+        tuple(known_texts),
+        actions,
+        earlier_results=found_before[-MAX_EARLIER_RESULTS:],
+    )
 
 
 async def doubt_announcement(conversation: Conversation, state: TurnState) -> AsyncIterator[Event]:

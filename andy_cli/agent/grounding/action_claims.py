@@ -40,7 +40,7 @@ from andy_cli.agent.grounding.text.segmentation import (
 )
 from andy_cli.agent.grounding.text.vocabulary import STOP
 from andy_cli.compiler.expression import Expression
-from andy_cli.messages import Effect
+from andy_cli.messages import Effect, Status
 
 PATTERN = Expression(r"[\w.?-]{0,80}\*[\w.?*-]{0,80}")
 BETWEEN_ITEMS = Expression(r", |、|،")
@@ -296,7 +296,8 @@ def is_nothing_done(index: EvidenceIndex) -> bool:
         return False
     current_actions = [action for action in actions if not action.earlier]
     if current_actions:
-        return not any(map(has_succeeded, current_actions))
+        tried = list(filter(may_be_wish, current_actions))
+        return not any(map(has_succeeded, tried or current_actions))
     user = index.evidence.user
     names_nothing = not find_names(user)
     return not any(
@@ -304,6 +305,12 @@ def is_nothing_done(index: EvidenceIndex) -> bool:
         for action in actions
         if action.effect not in LOCAL_LOOKS
     )
+
+
+def may_be_wish(action: ActionRecord) -> bool:
+    """Tell whether a call may be what was to be done: no look, and no command that failed, as that
+    has run."""
+    return action.effect not in (*LOCAL_LOOKS, Effect.NETWORK) and not action.exit_code
 
 
 def has_succeeded(action: ActionRecord) -> bool:
@@ -475,6 +482,26 @@ def is_done(report: Report, sentence: Sentence, language: Language, index: Evide
     return is_done_before(action, sentence.text, index)
 
 
+HINDERED = frozenset([Status.DENIED, Status.TIMED_OUT, Status.CANCELLED])
+ENDINGS = frozenset(["cancel", "stop"])
+
+
+def is_no_deed(action: str, sentence: str, index: EvidenceIndex) -> bool:
+    """Tell whether what was done is said by the user, or was done to a call."""
+    if action in ENDINGS and any(map(was_hindered, index.evidence.actions or ())):
+        return True
+    return is_told_by_user(action, sentence, index)
+
+
+def was_hindered(record: ActionRecord) -> bool:
+    """Tell whether a call was refused or stopped, which many languages say in the words for a
+    meeting that is (`Das wurde abgelehnt`), and was not itself to end or delete such a thing."""
+    if record.status not in HINDERED:
+        return False
+    is_of_files = record.effect is Effect.WRITE
+    return is_of_files or find_named_actions(record.text).isdisjoint({"delete", *ENDINGS})
+
+
 def is_told_by_user(action: str, sentence: str, index: EvidenceIndex) -> bool:
     """Tell whether a text that the user gives reports it, of the same things, and nothing was
     called: then the answer says it for him, as in a translation."""
@@ -559,8 +586,8 @@ def is_done_in_results(action: str, index: EvidenceIndex) -> bool:
 
 def is_done_before(action: str, sentence: str, index: EvidenceIndex) -> bool:
     """Tell whether an earlier turn did it: the user asks for it, or the sentence names the same
-    thing; or whether the user says so."""
-    if is_told_by_user(action, sentence, index):
+    thing; or whether the user says so, or it was a call that was refused."""
+    if is_no_deed(action, sentence, index):
         return True
     tried = [record for record in list_tried(index) if record.earlier]
     earlier_actions = [record for record in tried if record.ok and has_done(action, record, "")]

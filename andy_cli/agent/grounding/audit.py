@@ -5,7 +5,7 @@ ask. Pure, and linear in the answer and the evidence.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from andy_cli.agent.grounding.action_claims import find_action_claims
 from andy_cli.agent.grounding.evidence import Claim, Evidence, EvidenceIndex, parse_result
@@ -18,9 +18,11 @@ from andy_cli.agent.grounding.figures.figure_claims import (
     is_precise,
 )
 from andy_cli.agent.grounding.figures.row_claims import find_row_claims
+from andy_cli.agent.grounding.known_lines import keep_claims_of_lines
 from andy_cli.agent.grounding.name_claims import NameChecker
 from andy_cli.agent.grounding.text.segmentation import (
     OUTPUT,
+    Sentence,
     blank_spans,
     find_fences,
     find_quoted_lines,
@@ -43,16 +45,27 @@ def find_unsupported_claims(
     quoted = find_quoted_lines(prose)
     own = [sentence for sentence in spoken if not find_span(sentence.end, quoted)]
     claims = list(find_action_claims(own, index, prose, answer))
+    code_text = "\n".join(answer[start:end] for start, end in code)
     if evidence.results:
-        code_text = "\n".join(answer[start:end] for start, end in code)
-        names = NameChecker(prose, code_text, spoken, index)
-        claims += names.find_claims()
-        if figures:
-            evidence_figures = EvidenceFigures(index)
-            stated = find_figures(prose, names.taken)
-            claims += find_figure_claims(prose, stated, spoken, evidence_figures)
-            claims += find_row_claims(stated, spoken, evidence_figures)
+        claims += find_strange_values(prose, code_text, spoken, index, figures)
+    elif evidence.earlier_results:
+        index = EvidenceIndex(evidence.look_back())
+        strange = list(find_strange_values(prose, code_text, spoken, index, figures))
+        claims += keep_claims_of_lines(strange, spoken, index.given)
     return drop_overlaps(claims)
+
+
+def find_strange_values(
+    prose: str, code: str, spoken: Sequence[Sentence], index: EvidenceIndex, figures: bool
+) -> Iterator[Claim]:
+    """Find the names that stand nowhere; `figures`: and the figures that nothing supports."""
+    names = NameChecker(prose, code, spoken, index)
+    yield from names.find_claims()
+    if figures:
+        evidence_figures = EvidenceFigures(index)
+        stated = find_figures(prose, names.taken)
+        yield from find_figure_claims(prose, stated, spoken, evidence_figures)
+        yield from find_row_claims(stated, spoken, evidence_figures)
 
 
 def is_worth_asking(claim: Claim) -> bool:

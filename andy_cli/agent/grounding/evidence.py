@@ -333,6 +333,13 @@ class Evidence(NamedTuple):
     """None where it is not known which calls were made."""
     not_done: tuple[str, ...] = ()
     """Actions, in words, that were asked for and not done."""
+    earlier_results: tuple[str, ...] = ()
+    """Those of the turns before, of which an answer without any call tells."""
+
+    def look_back(self) -> "Evidence":
+        """Take the results of the turns before for those of this one."""
+        history = tuple(text for text in self.history if text not in self.earlier_results)
+        return self._replace(results=self.earlier_results, history=history)
 
 
 class Claim(NamedTuple):

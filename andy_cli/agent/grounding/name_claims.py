@@ -23,6 +23,7 @@ from andy_cli.agent.grounding.text.segmentation import (
     ListEntry,
     Sentence,
     find_lists,
+    find_sentence,
     find_series,
     find_table_columns,
     fold_text,
@@ -171,13 +172,13 @@ class NameChecker:
         sentence tells of what is there."""
         if fold_text(text) not in CUSTOMARY or self._knows(text):
             return False
-        sentence = self._find_sentence(position)
+        sentence = find_sentence(self._spoken, position)
         others = FILE.compiled.findall(sentence.text) if sentence else []
         return any(self._knows(name) for name in others if fold_text(name) not in CUSTOMARY)
 
     def _is_among_known(self, match: re.Match[str]) -> bool:
         """Tell whether the sentence has other names set as code, and all of them are known."""
-        sentence = self._find_sentence(match.start())
+        sentence = find_sentence(self._spoken, match.start())
         codes = CODE.compiled.findall(sentence.text) if sentence else []
         others = [code for code in codes if code != match[1]]
         return bool(others) and all(map(self._knows, others))
@@ -219,17 +220,11 @@ class NameChecker:
     def _knows(self, text: str) -> bool:
         return holds_quote(text, self.index)
 
-    def _find_sentence(self, position: int) -> Sentence | None:
-        return next(
-            (sentence for sentence in self._spoken if sentence.start <= position < sentence.end),
-            None,
-        )
-
     def _is_supposed(self, position: int, quoted: int = 0) -> bool:
         """Tell whether it is asked, offered, denied or advised there: nothing is said to be so.
         So many characters from there on are `quoted` and say nothing about that.
         """
-        sentence = self._find_sentence(position)
+        sentence = find_sentence(self._spoken, position)
         if sentence is None:
             return False
         clause, start = locate_clause(sentence, position)

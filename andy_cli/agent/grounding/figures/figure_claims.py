@@ -41,6 +41,7 @@ from andy_cli.agent.grounding.figures.quantities import (
 from andy_cli.agent.grounding.text.segmentation import (
     Sentence,
     find_lists,
+    find_sentence,
     find_table_columns,
     fold_text,
     split_words,
@@ -371,9 +372,10 @@ def find_figure_claims(
         if figure not in unknown or not is_checkable(figure, spoken, evidence_figures):
             continue
         in_table = prose[prose.rfind("\n", 0, figure.start) + 1 :].lstrip().startswith("|")
-        if not (
+        if is_multiple(figure, factors, shares, evidence_figures):
+            supported.append(figure)
+        elif not (
             is_computed(figure, supported, is_exact=in_table)
-            or is_multiple(figure, factors, shares, evidence_figures)
             or any(map(lengths.has_near, read_values(figure)))
         ):
             yield Claim(figure.text, figure.start, figure.end, figure.kind)
@@ -383,9 +385,7 @@ def is_checkable(
     figure: AnswerFigure, spoken: Sequence[Sentence], evidence_figures: EvidenceFigures
 ) -> bool:
     """Tell whether the figure is stated, of something that the results are about."""
-    sentence = next(
-        (candidate for candidate in spoken if candidate.start <= figure.start < candidate.end), None
-    )
+    sentence = find_sentence(spoken, figure.start)
     if sentence is None or sentence.question or is_marker(figure, sentence):
         return False
     is_short = len(spoken) <= SHORT_ANSWER
@@ -457,8 +457,10 @@ def share_word(text: str, index: EvidenceIndex, with_question: bool = False) -> 
 
 def share_letters(text: str, index: EvidenceIndex) -> bool:
     """Tell whether two Chinese or Japanese letters side by side stand in the results too."""
-    letter_pairs = (text[position : position + 2] for position in range(len(text) - 1))
-    return any(
-        all("\u2e80" <= letter <= "\u9fff" for letter in letter_pair) and letter_pair in index.given
-        for letter_pair in letter_pairs
-    )
+    return any(letter_pair in index.given for letter_pair in find_letter_pairs(text))
+
+
+def find_letter_pairs(text: str) -> set[str]:
+    """Find each two Chinese or Japanese letters side by side; no blanks part their words."""
+    pairs = map("".join, itertools.pairwise(text))
+    return {pair for pair in pairs if all("\u2e80" <= letter <= "\u9fff" for letter in pair)}

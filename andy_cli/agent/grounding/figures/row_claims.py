@@ -384,7 +384,10 @@ def list_quantities(figure: AnswerFigure) -> list[Quantity]:
     """List what a figure of the answer may stand for."""
     if figure.kind == "size" and (written := SIZE.match(figure.text)):
         return read_size(written["number"], written["unit"])
+    numbers = list(find_numbers(figure.text))
     if figure.kind == "duration":
         read = read_duration(figure.text)
-        return read + [Quantity(value, max(slack, 0.5)) for value, slack in read]
-    return list(find_numbers(figure.text))
+        # The unit may stand in the head of its column alone.
+        plain = numbers if len(numbers) == 1 else []
+        return read + [Quantity(value, max(slack, 0.5)) for value, slack in read] + plain
+    return numbers

@@ -162,6 +162,11 @@ def split_sentences(text: str) -> list[Sentence]:
     return [sentence for sentence in sentences if sentence.text.strip()]
 
 
+def find_sentence(sentences: Sequence[Sentence], position: int) -> Sentence | None:
+    """Find the sentence in which a position of the answer stands."""
+    return next((said for said in sentences if said.start <= position < said.end), None)
+
+
 MAX_SENTENCE = 2_000
 """Characters of a sentence; what goes on longer is a dump, or never paused."""
 
