@@ -122,9 +122,9 @@ def test_tools_that_the_clients_instructions_speak_of_are_described_first(tmp_pa
         ModelServer(call_at_once, checked=False, facts=WINDOW) as model,
         serving(model.url, "--model", "m", home=tmp_path) as served,
     ):
-        body = request_on(path, "please weigh the parcel number 12", HUNDRED)
-        system = {"role": "system", "content": told}
-        body["messages"] = [system, *body["messages"]]
+        asked = {"role": "user", "content": "please weigh the parcel number 12"}
+        messages = [{"role": "system", "content": told}, asked]
+        body = {**request_on(path, "", HUNDRED), "messages": messages}
         httpx2.post(f"{served.url}/{path}", json=body, timeout=60, verify=PLAIN)
         shown = [tool["function"]["name"] for tool in model.requests[0].body["tools"]]
     assert {"audit_patent", "stamp_garden", "sign_ticket", "weigh_parcel"} <= {*shown}
