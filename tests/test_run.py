@@ -669,6 +669,24 @@ def test_a_list_of_files_is_no_look_at_what_they_hold(tmp_path: Path) -> None:
         assert (unread in done.err) is not is_read
 
 
+def test_files_that_are_told_of_a_folder_and_are_not_there_were_never_looked_at(
+    tmp_path: Path,
+) -> None:
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    (photos / "beach.jpg").write_bytes(b"")
+    unread = "No tool was used: photos was neither read nor changed."
+    for told, is_invented in (
+        ("| File | Size |\n|---|---|\n| harbour.jpg | 2 MB |\n| cat.png | 640 KB |", True),
+        ("There are beach.jpg and perhaps cat.png in it.\n\nI have not looked.", False),
+        ("Folders like that mostly hold pictures, as photo.jpg.", False),
+    ):
+        with ModelServer([streamed(told)]) as server:
+            done = run(server, tmp_path, "what is in the folder photos?", cwd=tmp_path)
+        assert (unread in done.err) is is_invented
+        assert done.out == f"{told}\n"
+
+
 def test_an_offer_and_a_plan_behind_a_look_are_answers(tmp_path: Path) -> None:
     (tmp_path / "app.ini").write_text("port=8080\n; I will change it to 8081\n")
     look = called("read_file", '{"path": "app.ini"}')

@@ -261,6 +261,8 @@ MAX_READ_CHARACTERS = 64_000
 """Of a file, of which results may tell."""
 TELLING_LINES = 20
 """Of a file, the longest: what stands in a result of it is hardly in one of another."""
+MIN_TOLD_FILES = 2
+"""Files that are told of a folder, beneath which they may be a proposal."""
 MIN_LETTERS = 4
 """Letters of a name without its ending that tell which file is meant."""
 TEXT_ENDINGS = frozenset([".txt", ".md", ".csv", ".docx", ".xlsx", ".odt", ".pdf"])
@@ -279,7 +281,7 @@ def find_unread_files(conversation: Conversation, answer: str) -> Sequence[str]:
 
     A text that is called by one word, without its ending, counts if the answer has that word too:
     `any good recipes?` seldom means recipes.txt. None where a text came with the words, as it may
-    be what a file holds.
+    be what a file holds. A folder counts if the answer tells files of it that are not there.
     """
     history = conversation.history
     if history.attached_texts:
@@ -290,11 +292,9 @@ def find_unread_files(conversation: Conversation, answer: str) -> Sequence[str]:
     results = "\n".join(message.content for message in history.messages if message.role == "tool")
     calls = "\n".join(action.text for action in conversation.tools.actions if action.action)
     folder = conversation.folder
-    return [
-        name
-        for name in sorted(named)
-        if name not in calls and not is_told_of(name, folder, results)
-    ]
+    unread = {name for name in named if not is_told_of(name, folder, results)}
+    unread.update(find_invented_folders(request, answer, folder, results))
+    return [name for name in sorted(unread) if name not in calls]
 
 
 def is_told_of(name: str, folder: Path, results: str) -> bool:
@@ -326,6 +326,20 @@ def is_present_file(path: Path) -> bool:
         return path.is_file()
     except OSError:  # a word longer than any name
         return False
+
+
+def find_invented_folders(request: str, answer: str, folder: Path, results: str) -> Iterator[str]:
+    """Find the folders that a request names and of which an answer tells none but files that are
+    not there, nor in any result.
+    """
+    told = {*ENDING.findall(answer)}
+    if len(told) < MIN_TOLD_FILES or any(name in results for name in told):
+        return
+    for word in FILE_WORD.findall(request):
+        with contextlib.suppress(OSError):
+            inside = folder / word
+            if inside.is_dir() and not any((inside / name).exists() for name in told):
+                yield PurePath(word).as_posix()
 
 
 def find_called_files(request: str, answer: str, names: Sequence[str]) -> Iterator[str]:
