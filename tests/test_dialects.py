@@ -97,7 +97,9 @@ def test_pieces_of_any_size_mean_the_same(case: Case) -> None:
 def test_an_expectation_changes_no_reading(expected: Dialect) -> None:
     """The text overrules the name (and whatever else made one dialect the likeliest)."""
     markers = Markers(DIALECTS, list(TOOLS), expected.name)
-    for case in sample_every(50, CASES):
+    # A fifth of the cases for each, and another fifth for the next one.
+    own_cases = CASES[DIALECTS.index(expected) % 5 :: 5]
+    for case in sample_every(10, own_cases):
         if case.tools is None:
             assert (case.id, said(read(case.text, markers=markers))[0]) == (case.id, case.calls)
 
