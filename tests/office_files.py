@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
+from email.message import EmailMessage
 
 import openpyxl
 import pptx
@@ -70,6 +71,18 @@ def make_sparse_xlsx() -> bytes:
     file = io.BytesIO()
     book.save(file)
     return file.getvalue()
+
+
+def make_mail(text: str, page: str = "", **headers: str) -> bytes:
+    """A mail as programs save it: its words in base64, and a file attached."""
+    message = EmailMessage()
+    for name, value in headers.items():
+        message[name] = value
+    message.set_content(text, cte="base64")
+    if page:
+        message.add_alternative(page, subtype="html")
+    message.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf", filename="plan.pdf")
+    return bytes(message)
 
 
 def make_epub(chapters: Mapping[str, str]) -> bytes:

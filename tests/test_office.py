@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.documents import opendocument, package, pptx, xlsx
+from andy_cli.toolbox.documents.formats import mail, opendocument, package, pptx, xlsx
 from andy_cli.toolbox.documents.text import TextPart, text_of
 from tests import office_files
 from tests.cases import draw_cases
@@ -421,3 +421,44 @@ def test_a_document_of_pictures_holds_no_text(workspace: Path) -> None:
     (workspace / "scan.pdf").write_bytes(pdf("", ""))
     result = ran(TOOLS, "file_ingest", path="scan.pdf")
     assert result.did == "read scan.pdf: it holds no text"
+
+
+def test_a_mail_and_rich_text_are_read_as_a_person_does(workspace: Path) -> None:
+    for path in [*workspace.iterdir()]:
+        path.unlink()
+    offer = office_files.make_mail(
+        "Gr\u00fc\u00dfe vom Falken.\n",
+        "<p>Gr\u00fc\u00dfe</p>",
+        Subject="M\u00fcsli",
+        To="a@b.org",
+    )
+    (workspace / "offer.eml").write_bytes(offer)
+    (workspace / "note.rtf").write_bytes(rb"{\rtf1\ansi Two \b falcons\b0 , caf\'e9.\par}")
+    told = ran(TOOLS, "file_ingest", path="offer.eml")
+    assert (
+        told.content
+        == "To: a@b.org\nSubject: M\u00fcsli\n\nGr\u00fc\u00dfe vom Falken.\n\nAttached: plan.pdf"
+    )
+    assert ran(TOOLS, "file_ingest", path="note.rtf").content.strip() == "Two falcons, caf\u00e9."
+    found = ran(TOOLS, "search_files", pattern="vom falken").content
+    assert '{"file": "offer.eml", "text": "Gr\u00fc\u00dfe vom Falken."}' in found
+    assert '"line": ' in ran(TOOLS, "search_files", pattern="base64").content, "as it is written"
+    written = ran(TOOLS, "read_file", path="note.rtf").content
+    assert written.startswith("{\\rtf1")
+    assert "file_ingest reads its text" in written
+    assert indexed(workspace).read == 2
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (b"Content-Type: text/html\r\n\r\n<p>one<br>two</p>", "one\ntwo"),
+        (b"Content-Type: text/plain; charset=koi8-r\n\n\xf0\xf2\xe9", "\u041f\u0420\u0418"),
+        (b"Content-Type: text/plain; charset=none\n\ncaf\xe9", "caf\u00e9"),
+        (b"Subject: =?utf-8?q?a=3?=\n\nb", "Subject: a=3\n\nb"),
+        (b"Content-Type: multipart/mixed; boundary=x\n\nno part", "no part"),
+        (b"", ""),
+    ],
+)
+def test_a_mail_is_read_however_it_is_written(written: bytes, text: str) -> None:
+    assert mail.read_message(written) == text

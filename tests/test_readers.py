@@ -34,18 +34,8 @@ from andy_cli.models.inside.planning.replies import conclusion
 from andy_cli.models.inside.values import entries
 from andy_cli.models.server import facts
 from andy_cli.sessions import log
-from andy_cli.toolbox.documents import (
-    charsets,
-    docx,
-    epub,
-    html,
-    index,
-    opendocument,
-    pdf,
-    pptx,
-    text,
-    xlsx,
-)
+from andy_cli.toolbox.documents import charsets, html, index, text
+from andy_cli.toolbox.documents.formats import docx, epub, mail, opendocument, pdf, pptx, rtf, xlsx
 from andy_cli.toolbox.files import encodings
 from andy_cli.toolbox.files.history import kept_batches
 from andy_cli.toolbox.files.search import ignoring
@@ -457,6 +447,8 @@ READERS = {
     ),
     "open document": Reader(of_stream(opendocument.read_parts), office_files.make_odp(["a"])),
     "book": Reader(of_stream(lambda file: [*epub.read_chapters(file)]), a_book()),
+    "mail": Reader(of_bytes(mail.read_message), office_files.make_mail("a", "<p>a</p>")),
+    "rich text": Reader(of_bytes(rtf.read_rich_text), b"{\\rtf1\\ansi caf\\'e9 \\u8364?\\par}"),
     "journal of changes": Reader(
         kept_batches.load_batch, JOURNAL.encode(), json.loads(JOURNAL.splitlines()[1])
     ),

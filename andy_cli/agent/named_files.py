@@ -28,6 +28,7 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import is_secret_file, resolve
 from andy_cli.messages import Arguments, Status, ToolCall, ToolResult
 from andy_cli.models.token_count import tokens
+from andy_cli.toolbox.files.kinds import is_document
 from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.nearby import find_nearby_names
 
@@ -188,7 +189,8 @@ async def read_mention(conversation: Conversation, mention: PathMention) -> Tool
     else:
         reading_calls = [("read_file", line_range)]
         if not line_range:  # what is no text may be a document
-            reading_calls.append(("file_ingest", {}))
+            is_encoded = is_document("", mention.path)
+            reading_calls.insert(0 if is_encoded else 1, ("file_ingest", {}))
     result = ToolResult("", "", "", Status.FAILED, problem="no tool that could read it is enabled")
     for name, arguments in reading_calls:
         if conversation.registry.get(name) is not None:

@@ -1,4 +1,4 @@
-"""The text of a file, whatever it is: text, source code, HTML, PDF, office documents, books.
+"""The text of a file, whatever it is: text, source code, HTML, PDF, office documents, books, mails.
 
 for part in text_of(file, "report.pdf"):    Part("page 1", "...")
 """
@@ -10,8 +10,8 @@ from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
-from andy_cli.toolbox.documents import docx, epub, opendocument, pdf, pptx, xlsx
 from andy_cli.toolbox.documents.charsets import declared_in, decode_text
+from andy_cli.toolbox.documents.formats import docx, epub, mail, opendocument, pdf, pptx, rtf, xlsx
 from andy_cli.toolbox.documents.html import plain_text
 from andy_cli.toolbox.runtime_context import GoOn, go_on_always
 
@@ -36,7 +36,7 @@ OFFICE = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """A zip file, or the container of an encrypted document."""
 
 
-MISSING = frozenset([pdf.MISSING, xlsx.MISSING])
+MISSING = frozenset([pdf.MISSING, rtf.MISSING, xlsx.MISSING])
 """The sentences for where a package is missing that could read a file."""
 
 
@@ -95,6 +95,11 @@ OFFICE_READERS: dict[str, DocumentReader] = {
     ".epub": _read_numbered(epub.read_chapters, "chapter"),
 }
 """By the end of the name."""
+TEXT_READERS: dict[str, Callable[[bytes], str]] = {
+    ".eml": mail.read_message,
+    ".rtf": rtf.read_rich_text,
+}
+"""The same of files that are text themselves, in which words are encoded."""
 MEMBERS = {
     docx.MAIN: ".docx",
     pptx.START: ".pptx",
@@ -127,6 +132,8 @@ def _form_of_head(head: bytes, name: str) -> str:
         return suffix
     if is_binary(name) or not looks_like_text(head):
         return ""
+    if suffix in TEXT_READERS:
+        return suffix
     return "page" if suffix in PAGES else "text"
 
 
@@ -165,6 +172,8 @@ def _read_plain(file: BinaryIO, name: str, document_form: str, most_bytes: int) 
     data = file.read(most_bytes + 1)
     if len(data) > most_bytes:
         raise ToolError(f"{spell_out(PurePath(name).name)} is larger than {most_bytes / 1e6:g} MB.")
+    if read := TEXT_READERS.get(document_form):
+        return TextPart("", read(data))
     if document_form == "page":
         title, text = plain_text(decode_text(data, declared_in(data)))
         return TextPart("", f"{title}\n\n{text}".strip())

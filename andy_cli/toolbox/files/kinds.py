@@ -4,7 +4,7 @@ kind(head)      "" for text, else "PNG picture", "ZIP archive", ...
 """
 
 from andy_cli.toolbox.documents.charsets import BOMS
-from andy_cli.toolbox.documents.pdf import is_pdf
+from andy_cli.toolbox.documents.formats.pdf import is_pdf
 
 SAMPLE_BYTES = 8192
 """Bytes that are looked at."""
@@ -83,6 +83,9 @@ SUFFIXES = (
     *(".odt", ".ods", ".odp", ".epub"),
 )
 
+ENCODED_SUFFIXES = (".eml", ".rtf")
+"""Of files that are text themselves, in which words are encoded."""
+
 PLAIN = bytes({7, 8, 9, 10, 11, 12, 13, 27, *range(0x20, 0x7F), *range(0x80, 0x100)})
 """Bytes that stand in texts of some encoding; escape sequences too."""
 UNKNOWN = "binary file"
@@ -134,4 +137,6 @@ def advise_kind(name: str) -> str:
 
 def is_document(kind: str, name: str) -> bool:
     """Tell whether there is a reader for a file of this kind and name."""
+    if not kind:
+        return name.lower().endswith(ENCODED_SUFFIXES)
     return kind in READABLE or (kind in UNCLEAR and name.lower().endswith(SUFFIXES))

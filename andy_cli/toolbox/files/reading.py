@@ -12,7 +12,13 @@ from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.files.encodings import CHUNK_SIZE, Encoding, encoding_of
-from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, advise_kind, kind_of_bytes, name_one
+from andy_cli.toolbox.files.kinds import (
+    SAMPLE_BYTES,
+    advise_kind,
+    is_document,
+    kind_of_bytes,
+    name_one,
+)
 from andy_cli.toolbox.files.names import count_noun, show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.runtime_context import Work
@@ -22,6 +28,7 @@ MAX_LINES, MAX_CHARACTERS = 2000, 60_000
 """Of one page."""
 MAX_LINE_LENGTH = 4000
 """Characters; what goes on longer is cut."""
+ENCODED = "[Words may be encoded in it: file_ingest reads its text.]"
 
 
 class PageLine(NamedTuple):
@@ -69,6 +76,7 @@ def read_page(
     amount_read = f"lines {first_line:,} to {reached:,} of {total:,}"
     if first_line == 1 and reached == total:
         amount_read = count_noun(total, "line")
+    shown_lines += [ENCODED] * is_document("", name)
     return Outcome("\n".join(shown_lines), f"read {name}, {amount_read}")
 
 

@@ -14,7 +14,7 @@ from io import BytesIO
 from urllib.parse import urljoin
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.documents import pdf
+from andy_cli.toolbox.documents.formats import pdf
 from andy_cli.toolbox.documents.html import UNSEEN, plain_text
 
 CPU_SECONDS, MEMORY = 20, 2 << 30

@@ -13,8 +13,8 @@ from urllib.parse import urljoin
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.documents.charsets import declared_in, decode_text
+from andy_cli.toolbox.documents.formats.pdf import is_pdf
 from andy_cli.toolbox.documents.html import plain_text
-from andy_cli.toolbox.documents.pdf import is_pdf
 from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
 from andy_cli.toolbox.files.kinds import UNKNOWN, kind_of_bytes, name_one
 from andy_cli.toolbox.files.names import show_size

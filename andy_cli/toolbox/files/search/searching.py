@@ -370,7 +370,7 @@ class Search:
             file_kind = kind_of_bytes(file.read(SAMPLE_BYTES))
             file.seek(0)
             if not file_kind:
-                yield from self._text_lines(entry, file)
+                yield from self._written_lines(entry, file)
             elif not is_document(file_kind, entry.name):
                 group: Group = "documents" if holds_text(file_kind) else "no text"
                 self._pass_over(entry, group, f"is {name_one(file_kind)}")
@@ -380,6 +380,13 @@ class Search:
                 )
             else:
                 yield from self._document_lines(entry, file)
+
+    def _written_lines(self, entry: FolderEntry, file: BinaryIO) -> Iterator[dict[str, object]]:
+        """Lines of a text; of one in which words are encoded those first that a person reads."""
+        is_encoded = is_document("", entry.name) and entry.size <= MAX_DOCUMENT_SIZE
+        found = [*self._document_lines(entry, file)] if is_encoded else []
+        file.seek(0)
+        yield from found or self._text_lines(entry, file)
 
     def _pass_over(self, entry: FolderEntry, group: Group, reason: str) -> None:
         self._unopened.append(Unopened(self._prefix + entry.name, group, reason))

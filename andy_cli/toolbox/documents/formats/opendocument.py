@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.documents.package import opened_package, plain_name
+from andy_cli.toolbox.documents.formats.package import opened_package, plain_name
 
 CONTENT = "content.xml"
 NAMESPACE = "urn:oasis:names:tc:opendocument:xmlns:{}:1.0"

@@ -14,7 +14,7 @@ from datetime import date, datetime, time
 from typing import BinaryIO, Literal, Protocol, runtime_checkable
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.documents.package import MAX_BYTES
+from andy_cli.toolbox.documents.formats.package import MAX_BYTES
 
 MISSING = "Reading Excel sheets needs openpyxl: pip install 'andy-cli[docs]'"
 MAX_ROWS = 1_048_576

@@ -9,7 +9,7 @@ Source: ECMA-376, part 1, sections 19 and 21.
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
-from andy_cli.toolbox.documents.package import Package, opened_package, plain_name
+from andy_cli.toolbox.documents.formats.package import Package, opened_package, plain_name
 
 START = "ppt/presentation.xml"
 DRAWING = (

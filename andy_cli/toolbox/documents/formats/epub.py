@@ -13,8 +13,8 @@ from urllib.parse import unquote
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.documents.charsets import declared_in, decode_text
+from andy_cli.toolbox.documents.formats.package import opened_package, plain_name
 from andy_cli.toolbox.documents.html import plain_text
-from andy_cli.toolbox.documents.package import opened_package, plain_name
 
 CONTAINER = "META-INF/container.xml"
 CONTAINER_NAMESPACE = ("urn:oasis:names:tc:opendocument:xmlns:container",)

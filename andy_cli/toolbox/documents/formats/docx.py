@@ -10,7 +10,7 @@ Source: ECMA-376, part 1, section 17; part 3, section 10 (alternatives).
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
-from andy_cli.toolbox.documents.package import FAULTS, Package, opened_package, plain_name
+from andy_cli.toolbox.documents.formats.package import FAULTS, Package, opened_package, plain_name
 
 MAIN = "word/document.xml"
 AROUND = ("footnotes", "endnotes", "comments", "header", "footer")
