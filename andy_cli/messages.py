@@ -132,6 +132,8 @@ class Message(NamedTuple):
     """The reply was cut off: by length, by a failure or by the user."""
     note: bool = False
     """Of a user message: Andy's words to the model in the middle of a turn, not the user's."""
+    unverified: tuple[str, ...] = ()
+    """The claims of an answer that nothing supports, where a session is read back."""
 
 
 class CallDelta(NamedTuple):

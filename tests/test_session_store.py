@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from andy_cli.errors import UsageError
+from andy_cli.frontends.management.session_text import render_messages
 from andy_cli.messages import Message, ToolCall
-from andy_cli.sessions.log import CARD_EVERY, Log, intact_records, read, read_records
+from andy_cli.sessions.log import CARD_EVERY, Log, as_record, intact_records, read, read_records
 from andy_cli.sessions.store import (
     BEGUN,
     NOT_BEGUN,
@@ -152,3 +153,17 @@ def test_nothing_else_is_taken_back_where_lines_are_missing(tmp_path: Path) -> N
         log.retraction(count)
     log.close()
     assert [message.content for message in read(log.path)] == ["hello", "Hello.", "go on"]
+
+
+def test_what_of_an_answer_nothing_supports_is_told_with_it_later_too(tmp_path: Path) -> None:
+    log = Log(tmp_path, "s")
+    log.message(Message("user", "tidy up"))
+    log.audit(["nobody said this"])
+    log.message(Message("assistant", "I deleted old.txt."))
+    log.audit(["I deleted old.txt"])
+    log.close()
+    user, answer = map(as_record, read(log.path))
+    assert "unverified" not in user
+    assert answer["unverified"] == ("I deleted old.txt",)
+    shown = "".join(render_messages([user, answer]))
+    assert shown.endswith("I deleted old.txt.\n\n(not verified: I deleted old.txt)\n")

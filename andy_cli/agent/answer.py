@@ -514,6 +514,7 @@ async def audit_answer(conversation: Conversation, state: TurnState) -> AsyncIte
     if state.rejected_answer or state.is_withheld or final != state.answer:
         state.answer = final
         yield events.Said("assistant", final)
+    conversation.history.keep_audit(state.unsupported)
     if state.unsupported:
         yield events.Audited(state.unsupported)
     for warning in warn_beside_answer(conversation, state):

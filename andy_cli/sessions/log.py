@@ -40,6 +40,7 @@ BUSY = "another andy is writing it"
 CARD = "session"
 COMPACTION = "compaction"
 RETRACTION = "retraction"
+AUDIT = "audit"
 """The record of an answer that did not hold and was asked for anew: none of both is told."""
 END = "end"
 """The record of how a call ended; one that did not begin has it too."""
@@ -103,6 +104,10 @@ class Log:
         An andy that does not know this kind of line tells the model both.
         """
         self.append(RETRACTION, messages_after=messages_after)
+
+    def audit(self, unverified: Sequence[str]) -> None:
+        """Keep what of the last answer nothing supports."""
+        self.append(AUDIT, unverified=list(unverified))
 
     def append(self, type: str, **fields: object) -> None:
         """Keep a record, after the card if that is due."""
@@ -318,8 +323,8 @@ def read(path: Path) -> Iterator[Message]:
 
 
 def apply_record(messages: list[Message], record: Record) -> None:
-    """Do to the messages so far what a record says: add one, or take back an answer and the
-    question after it."""
+    """Do to the messages so far what a record says: add one, take back an answer and the question
+    after it, or tell what of the last answer nothing supports."""
     if record.get("type") == "message":
         if message := as_message(record):
             messages.append(message)
@@ -327,6 +332,10 @@ def apply_record(messages: list[Message], record: Record) -> None:
         end = len(messages) - int_of(record, "messages_after")
         if 2 <= end <= len(messages) and is_answer_with_note(*messages[end - 2 : end]):
             del messages[end - 2 : end]
+    elif record.get("type") == AUDIT and messages and messages[-1].role == "assistant":
+        texts = record.get("unverified")
+        unverified = tuple(map(str, texts)) if isinstance(texts, list) else ()
+        messages[-1] = messages[-1]._replace(unverified=unverified)
 
 
 def is_answer_with_note(answer: Message, note: Message) -> bool:
@@ -342,7 +351,7 @@ def as_record(message: Message) -> dict[str, object]:
             {"id": call.id, "name": call.name, "arguments": dict(call.arguments)}
             for call in message.calls
         ]
-    for name in ("call_id", "name", "reasoning", "partial", "note"):
+    for name in ("call_id", "name", "reasoning", "partial", "note", "unverified"):
         if value := getattr(message, name):
             record[name] = value
     return record

@@ -614,6 +614,11 @@ class History:
                 self.attached_texts.append(attached)
         self.messages.append(told_message)
 
+    def keep_audit(self, unverified: Sequence[str]) -> None:
+        """Keep in the session what of the answer nothing supports."""
+        if unverified and self.log is not None:
+            self.log.audit(unverified)
+
     def retract_answer(self, position: int) -> None:
         """Forget an answer that did not hold, and the question that asked for another, which
         stands there: neither shall support what is said later."""

@@ -39,6 +39,8 @@ def render_message(
     elif steps:
         yield f"\n## {heading}\n"
     yield "".join(f"\n- {step}\n" for step in steps)
+    if (unverified := record.get("unverified")) and isinstance(unverified, list | tuple):
+        yield f"\n(not verified: {', '.join(map(str, unverified))})\n"
 
 
 def describe_calls(record: Mapping[str, object]) -> dict[str, str]:
