@@ -237,7 +237,7 @@ class Lexer:
     def _read_position(self) -> tuple[object, ...]:
         """The state of which something changes with every step."""
         frame = self._frame
-        frame_state = (frame.body, frame.ended) if frame else ()
+        frame_state = (frame.end_detector, frame.ended) if frame else ()
         return len(self._held), frame_state, self._end_markers, self.over
 
     def _emit(self, kind: Kind, size: int) -> None:
@@ -713,7 +713,7 @@ class Lexer:
         readers = marker.dialects
         if found_marker.lead and opener in WEAK:  # the others want it at the start of a line
             readers = tuple(reader for reader in readers if opener in reader.start_markers)
-        make_detector = make_code_end if opener[0] == "`" else marker.body
+        make_detector = make_code_end if opener[0] == "`" else marker.make_end_detector
         assert make_detector is not None, "every opener has one"
         end_detector = make_detector(opener, self._tools)
         self._frame = Frame(

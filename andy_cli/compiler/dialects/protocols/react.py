@@ -220,7 +220,7 @@ def find_answer(text: str) -> str:
 MAX_NAME_LENGTH = 200
 
 
-def body(opener: str, tools: Tools) -> EndDetector:
+def make_end_detector(opener: str, tools: Tools) -> EndDetector:
     def find_end(held: str) -> HeadDecision:
         """To the end of the reply if the line names a tool."""
         name, line_break, _ = held.partition("\n")
@@ -239,7 +239,7 @@ def write(request: ToolRequest) -> str:
 DIALECT = builders.make_taught_dialect(
     dialect_name="react",
     start_markers=(),
-    make_end_detector=body,
+    make_end_detector=make_end_detector,
     parse_frame=parse,
     write_call=write,
 )._replace(
