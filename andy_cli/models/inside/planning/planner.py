@@ -168,9 +168,9 @@ class Planner:
     ) -> Utterance:
         choice = constraint.choices[step.at]
         if choice.beyond:
-            limits = small_talk.describe_limits(self._name, choice, constraint.choices, turn.said)
-            reason = small_talk.LIMITS.format(model=self._name, beyond=choice.beyond)
-            return self._append_to_results(step, limits, reason, turn, constraint)
+            answer = small_talk.explain_too_small(self._name, choice, constraint.choices, turn.said)
+            reason = small_talk.MODEL_IS_TOO_SMALL.format(model=self._name, beyond=choice.beyond)
+            return self._append_to_results(step, answer, reason, turn, constraint)
         found = self._fill(choice, step, turn, constraint)
         if found.missing:
             question = ask_about(found.missing[0])
@@ -287,7 +287,7 @@ class Planner:
         answer = small_talk.answer_talk(text, scores.kind, scores.nearness, choices, turn.said)
         if beyond := constraint.context.absent.get(scores.kind):
             choice = Choice("", beyond=beyond)
-            answer = small_talk.describe_limits(self._name, choice, choices, turn.said)
+            answer = small_talk.explain_too_small(self._name, choice, choices, turn.said)
         is_refused = small_talk.is_refused(scores.kind)
         reason = answer.partition(". ")[0].rstrip(".") + "."
         return Utterance(answer, not_done=[NotDone(summarize(text), reason)] if is_refused else [])

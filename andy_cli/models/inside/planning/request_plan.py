@@ -133,7 +133,7 @@ class RequestPlan:
 
     def _decline(self, step: Step) -> NotDone:
         beyond = self._request.choices[step.at].beyond
-        return NotDone(summarize(step.text), small_talk.TOO_SMALL.format(beyond=beyond))
+        return NotDone(summarize(step.text), small_talk.I_AM_TOO_SMALL.format(beyond=beyond))
 
     def find_follow_up(self, turn: Turn) -> Plan | None:
         """Plan what is no request by itself, and goes on with the turn before; None of others."""
