@@ -85,7 +85,7 @@ class ApprovalRequest(NamedTuple):
     fault: str = ""
     """Why it cannot work, as its tool says beforehand: then nobody is asked."""
     problem: str = ""
-    """The same for the user, without advice."""
+    """The fault in words for the user, without advice."""
     action_end: str = ""
     """The words of the action behind all that the call names: `into the trash`."""
     why: str = ""
@@ -328,7 +328,7 @@ class Gate:
         self._named: list[Path] = []
         """All that the user named: what may hold secrets may be read if it is among them."""
         self._addresses: set[str] = set()
-        """Those that the user named."""
+        """Addresses that the user named."""
         self._consents = ApprovalStore()
         self.rules = rules
         self.mode = mode

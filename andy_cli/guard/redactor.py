@@ -107,11 +107,12 @@ SIGNS = tuple(
     :AA eyJ hooks.slack
     api/webhooks -----BEGIN""".split()
 )
+"""Texts of which one is in whatever `FORMS` finds, but for what `SIGN_FORMS` finds."""
 PLAIN_SIGNS = tuple(
     """token secret pass pwd credential auth _pat key cookie bearer basic login sig code -u
     mysql mariadb identified private-lines""".split()
 )
-"""As above, in whatever case."""
+"""Texts of which one is in whatever a name gives away as a secret, in whatever case."""
 SIGN_FORMS = (
     r"gl[a-z]{2,6}-|pat[A-Za-z0-9]{14}\.|[AS][CK][0-9a-f]{32}|[MNO][\w-]{23,27}\.[\w-]{6}\."
 )

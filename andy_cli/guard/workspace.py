@@ -211,8 +211,8 @@ def inside(path: Path, roots: Iterable[Path]) -> bool:
 
 
 def _below(path: Path, root_folder: Path) -> bool:
-    """The same by what the folders are, not by how they are spelled: disks may fold case, and
-    code points."""
+    """Tell whether a path is below a folder by what the folders are, not by how they are spelled:
+    disks may fold case, and code points."""
     deeper = len(path.parts) - len(root_folder.parts)
     if deeper < 0 or not _fold(path).startswith(_fold(root_folder)):
         return False

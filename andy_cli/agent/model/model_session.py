@@ -68,7 +68,7 @@ OVERHEAD = 60
 LOW, HIGH = 0.6, 1.5
 """Bounds of a true number of tokens as parts of our estimate; for messages."""
 MIN_TOOLS_SHARE = 0.35
-"""The same lower bound for tools: a template may write them much shorter than JSON."""
+"""The lower bound for tools: a template may write them much shorter than JSON."""
 
 
 class PromptTokens(NamedTuple):
@@ -277,7 +277,7 @@ class ModelProfile:
     fixed: int
     """Estimated tokens of what goes with every request: the system prompt and the schemas."""
     schema_tokens: int
-    """Those of the schemas alone."""
+    """Estimated tokens of the schemas alone."""
 
     @property
     def is_one_object(self) -> bool:

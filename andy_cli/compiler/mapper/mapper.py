@@ -352,7 +352,8 @@ def _report_invalid_arguments(
 def _find_problems(
     given_arguments: object, schema: PreparedSchema, scope: MappingScope
 ) -> tuple[Problem, ...]:
-    """Those of the reading with the fewest wrong names: what could be put right is not asked."""
+    """Find the problems of the reading with the fewest wrong names: what could be put right is not
+    asked about."""
     problems = schema.problems(given_arguments if given_arguments is not None else {})
     if not isinstance(given_arguments, dict) or schema.too_many(given_arguments):
         return problems

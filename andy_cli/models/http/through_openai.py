@@ -18,7 +18,7 @@ from andy_cli.models.http.request import AZURE, Body, HttpAnswer
 from andy_cli.settings import Settings
 
 AZURE_VERSION = "2024-10-21"
-"""Of its API, for addresses below which there is no /openai/v1."""
+"""The version of Azure's API, for addresses below which there is no /openai/v1."""
 
 
 class ThroughOpenAI:

@@ -181,7 +181,7 @@ class ValueWeights(NamedTuple):
     """The directions in which words differ most, one a column."""
     about_mean: Vectors
     about_axes: Vectors
-    """The same of what describes parameters."""
+    """The directions in which descriptions of parameters differ most, one a column."""
     runs: Vectors
     """The weight of each measure of a run, one a row, beside each one of a parameter."""
     no_run: Vectors
@@ -228,7 +228,7 @@ class MarkedRuns(NamedTuple):
     about: str
     """The command, the parameter and what describes it."""
     words: Sequence[str]
-    """Those of each."""
+    """The words of each run."""
     runs: Sequence[str]
     """Each before the request in which it is marked."""
     odds: Sequence[float]
@@ -250,7 +250,7 @@ class RunWeights(NamedTuple):
     words_right: Vectors
     words_nearness: Vectors
     marked_left: Vectors
-    """The same of marked runs."""
+    """A matrix of low rank as `words_left`, for marked runs."""
     marked_right: Vectors
     marked_nearness: Vectors
     value: Vectors

@@ -43,7 +43,7 @@ class Tuning(NamedTuple):
     checksum: Vectors
     """CRC-32 of the arrays that are replaced."""
     numbers: Vectors
-    """Those of all arrays, one after the other."""
+    """The numbers of all arrays, one after the other."""
     matrices: Vectors
     """The begin and length of each matrix that is changed, in bytes, one a row; there may be none.
     """

@@ -98,7 +98,8 @@ def _tell_all(started: Started, number: int) -> None:
 
 
 def _list_family(started: Started) -> set[int]:
-    """Those that live and have the mark or the pipe, or descend from the command; not itself."""
+    """List the processes that live and have the mark or the pipe, or descend from the command; not
+    andy itself."""
     parents = dict(_list_parents())
     process_mark = f"{MARK}={started.mark}".encode()
     pipe_name = f"pipe:[{os.fstat(started.reading).st_ino}]"

@@ -34,7 +34,7 @@ LABELLED = Expression(
     r"(?P<input>.*)",
     re.M | re.S | re.I,
 )
-"""The same under other labels: of tools that exist."""
+"""An action under other labels: it counts for tools that exist."""
 BRACKETED = Expression(
     r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)\[(?P<input>[^\n]*)\][ \t*]*$", re.M
 )

@@ -108,7 +108,7 @@ class AttachmentCompleter(Completer):
     async def get_completions_async(
         self, document: Document, event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
-        """The same, in a thread: keys are taken meanwhile."""
+        """Complete in a thread: keys are taken meanwhile."""
         if ATTACHMENT.search(document.text_before_cursor):
             for completion in await asyncio.to_thread(
                 lambda: [*self.get_completions(document, event)]

@@ -32,7 +32,7 @@ PAGE_HEADERS = (
 )
 """Headers that a page which may ask may send."""
 SDK_HEADER = re.compile(r"(?:x-stainless|openai|anthropic)-[a-z-]{1,60}")
-"""And those of the SDKs, whose names grow with their versions."""
+"""Headers of the SDKs, which a page may send too; their names grow with their versions."""
 CLOSING = {"connection": "close"}
 """After a request of which it is not sure where it ends."""
 Headers = Sequence[tuple[bytes, bytes]]
@@ -169,7 +169,7 @@ def is_port(text: str) -> bool:
 
 
 def sdk_headers(headers: Mapping[str, str]) -> list[str]:
-    """Those of the headers a page wants to send that the SDKs send of their own accord."""
+    """List the headers a page wants to send that the SDKs send of their own accord."""
     wanted_headers = headers.get("access-control-request-headers", "").lower().split(",")
     return [name.strip() for name in wanted_headers if SDK_HEADER.fullmatch(name.strip())]
 

@@ -14,7 +14,7 @@ AFTER_QUESTION, AFTER_ANSWER = 0.3, 0.3
 answer to that, beside 1 for the question as it is typed: so the right line is first for 76 of 96
 questions in conversations, and without for 39."""
 SAME_FILE = 0.06
-"""The same of a file that answered the question before, as a rating."""
+"""The weight of a file that answered the question before, as a rating."""
 
 
 OWN_WORDS = 3.0

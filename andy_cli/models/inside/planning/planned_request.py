@@ -28,7 +28,7 @@ class Step(NamedTuple):
     is_guess: bool = False
     """It reads the file that is nearest to a question, and may not answer it."""
     questions: tuple[str, ...] = ()
-    """Those that the file which it reads answers, as they were asked."""
+    """The questions that the file which it reads answers, as they were asked."""
 
 
 MAX_SUMMARY = 160

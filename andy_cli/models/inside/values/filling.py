@@ -84,7 +84,7 @@ class FilledArguments:
 
     values: dict[str, str] = field(default_factory=dict)
     missing: list[Parameter] = field(default_factory=list)
-    """Those that are needed and that nothing was found for."""
+    """The parameters that are needed and that nothing was found for."""
     used: int = 0
     """Letters of the request that are in the values."""
 
@@ -112,15 +112,15 @@ class Filler:
 
     @cached_property
     def rough(self) -> "Filler":
-        """The same, faster and for comparison only: words are rated apart from where they stand."""
+        """A faster filler, for comparison only: words are rated apart from where they stand."""
         return Filler(self._encoder, is_rough=True)
 
     def fill(self, choice: Choice, text: str, known: Known) -> FilledArguments:
         return _Filling(self._encoder, choice, text, known, self._is_rough).fill()
 
     def fill_by_meaning(self, choice: Choice, text: str, known: Known) -> FilledArguments:
-        """The same; a file that is missing is the entry of the newest list, or the file that can
-        be read, whose name comes nearest to what was said."""
+        """Fill as `fill` does; a file that is missing is the entry of the newest list, or the file
+        that can be read, whose name comes nearest to what was said."""
         found = self.fill(choice, text, known)
         missing = found.missing[0] if found.missing else None
         if missing is None or missing.kind != "file":

@@ -32,10 +32,10 @@ MISSING_ODDS = 1.0
 LIKELY_MEMBER = 0.5
 """So likely is a member that is meant."""
 LIKELY_SAID_MEMBER = 0.3
-"""The same of one that is said, where no other is."""
+"""So likely is a member that is said, where no other is."""
 MANY_MEMBERS = 3
 REVERSED_ODDS = 0.5
-"""The same against a value that stands before one of a parameter before its own: of 197 pairs of
+"""Log-odds against a value that stands before one of a parameter before its own: of 197 pairs of
 values 158 stand in the order of their parameters."""
 LONGER_ODDS, LETTER_ODDS = 0.8, 0.001
 """Log-odds: so much less likely may a longer run be, and so much is a letter of it worth."""

@@ -170,7 +170,7 @@ def _take_back_writing(change: Written) -> None:
 
 
 def _remove_folders(folders: tuple[GrantedPath, ...]) -> None:
-    """Those that are empty: in the others somebody has put something."""
+    """Remove the folders that are empty: in the others somebody has put something."""
     for folder in reversed(folders):
         with (
             contextlib.suppress(ToolError),

@@ -184,7 +184,7 @@ def spell_variants(word: str) -> str:
 
 Group = Literal["documents", "unreadable", "too large", "may hold keys", "no text"]
 GROUPS: tuple[Group, ...] = get_args(Group)
-"""Those first of which it says most that they were not opened."""
+"""Reasons why files were left out, first those that say most."""
 
 
 class Unopened(NamedTuple):

@@ -43,7 +43,7 @@ class Broken(Exception):
         self.late = late
 
     def as_tool_error(self, further_text: str = "") -> ToolError:
-        """The same for a tool, with one more sentence."""
+        """Make the error of a tool, with one more sentence."""
         return (ToolTimeout if self.late else ToolError)(f"{self} {further_text}".rstrip())
 
 

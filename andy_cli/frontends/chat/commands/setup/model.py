@@ -173,7 +173,7 @@ async def choose_wanted_model(session: ChatSession) -> tuple[Chosen, Settings]:
 async def switch_model(
     session: ChatSession, open_conversation: OpenConversation, chosen: Chosen, settings: Settings
 ) -> None:
-    """The same conversation with another model."""
+    """Go on with the conversation, but with another model."""
     if not is_on_disk(chosen):
         await session.fetch_weights(chosen.endpoint.model)
     client_before = open_conversation.chat.client
