@@ -1,4 +1,4 @@
-"""`andy models list|pull|default`."""
+"""`andy models list|pull|default`; `info` is in model_info.py, `probe` in frontends/probe."""
 
 import asyncio
 import sys
