@@ -48,9 +48,9 @@ from andy_cli.guard.rules import (
 from andy_cli.guard.workspace import (
     NO_ACCESS,
     NO_GRANTS,
-    Contained,
     Grants,
     Operation,
+    PathJudgement,
     ResourceAccess,
     contain,
     expand_home,
@@ -524,7 +524,9 @@ class Gate:
                 return contained.reason or f"{written} is outside the workspace"
         return ""
 
-    def _contain_path(self, written: str, operation: Operation, resolved_path: Path) -> Contained:
+    def _contain_path(
+        self, written: str, operation: Operation, resolved_path: Path
+    ) -> PathJudgement:
         """Judge a path by the workspace, and one outside it by the further folders."""
         judged = contain(written, self._workspace, operation, resolved_path)
         for folder in self._further:

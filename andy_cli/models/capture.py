@@ -253,7 +253,7 @@ def mask_bytes(data: bytes, secrets: Sequence[str] = ()) -> bytes:
     return ("".join(masked_texts) + text[position:]).encode("latin-1")
 
 
-class Captured(ForwardingClient):
+class CapturingClient(ForwardingClient):
     """A client around a client that has no bytes to tap: its chunks are kept as they are."""
 
     def __init__(self, client: ModelClient, endpoint: Endpoint, capture: Capture) -> None:

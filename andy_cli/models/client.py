@@ -129,7 +129,9 @@ MAX_TRIES_BY_ERROR = {"timeout": 2, "dns": 3, "protocol": 3}
 """Fewer tries for failures that patience seldom helps with, by kind of error."""
 
 
-class Retrying(ForwardingClient):
+class RetryingClient(ForwardingClient):
+    """Sends a request again after a while if its error may pass."""
+
     def __init__(
         self, client: ModelClient, settings: Settings, tell_user: Callable[[str], None]
     ) -> None:

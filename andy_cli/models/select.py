@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from andy_cli.errors import AuthError, TransientError, UsageError
 from andy_cli.guard.addresses import check_base_url, is_loopback_url, show_url
 from andy_cli.messages import Effect, Learned
-from andy_cli.models.client import Endpoint, ModelClient, Provider, Retrying
+from andy_cli.models.client import Endpoint, ModelClient, Provider, RetryingClient
 from andy_cli.models.discovery import FoundServer, ollama_address, scan_servers
 from andy_cli.models.kept_keys import read_keys
 from andy_cli.models.memory import learn_without, recall_model
@@ -181,7 +181,7 @@ def connect_client(
         from andy_cli.models.inside.guided import GuidedClient  # numpy, and few models need it
 
         client = GuidedClient(client)
-    return Retrying(client, settings, tell_user)
+    return RetryingClient(client, settings, tell_user)
 
 
 def _make_client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClient:
@@ -189,12 +189,12 @@ def _make_client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClien
     capture = None
     if settings.text("debug.raw"):
         # 10 ms, and captures are rare.
-        from andy_cli.models.capture import Captured, capture_for
+        from andy_cli.models.capture import CapturingClient, capture_for
 
         capture = capture_for(settings, [endpoint.key])
     if provider.connect:
         client = provider.connect(endpoint, settings)
-        return Captured(client, endpoint, capture) if capture else client
+        return CapturingClient(client, endpoint, capture) if capture else client
     # 10 ms, which the model inside this process does not need.
     from andy_cli.models.http.chat import ChatClient
     from andy_cli.models.ollama_chat import OllamaChat
@@ -359,9 +359,9 @@ async def listing_at(
     import httpx2  # see _client
 
     from andy_cli.models.http.chat import model_names
-    from andy_cli.models.http.direct import Direct, explain_silence, headers_for
+    from andy_cli.models.http.direct import DirectTransport, explain_silence, headers_for
 
-    direct = Direct(endpoint, settings)
+    direct = DirectTransport(endpoint, settings)
     began = time.monotonic()
     try:
         answer = await direct.http.get(

@@ -13,7 +13,7 @@ import httpx2
 import openai
 
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.direct import Direct, explain_silence
+from andy_cli.models.http.direct import DirectTransport, explain_silence
 from andy_cli.models.http.request import AZURE, Body, HttpAnswer
 from andy_cli.settings import Settings
 
@@ -23,7 +23,7 @@ AZURE_VERSION = "2024-10-21"
 
 class ThroughOpenAI:
     def __init__(self, endpoint: Endpoint, settings: Settings) -> None:
-        self._direct = Direct(endpoint, settings)
+        self._direct = DirectTransport(endpoint, settings)
         self._endpoint = endpoint
         self._api = _make_client(endpoint, self._direct.http)
 

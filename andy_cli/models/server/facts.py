@@ -135,10 +135,10 @@ async def _fetch_answer(
 ) -> bytes | None:
     import httpx2  # 80 ms, and only whoever asks needs it
 
-    from andy_cli.models.http.direct import Direct
+    from andy_cli.models.http.direct import DirectTransport
 
     headers = {"authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
-    direct = Direct(endpoint, settings)
+    direct = DirectTransport(endpoint, settings)
     try:
         async with direct.http.stream(method, url, json=body, headers=headers) as response:
             data = b""

@@ -161,12 +161,12 @@ def walk_folder(folder: Path, current_walk: FolderWalk) -> None:
 def list_folders(folder: Path, deadline: float) -> Iterator[list[str]]:
     """Yield the paths in one folder after the other, the nearest first, until the deadline."""
     from andy_cli.errors import ToolError
-    from andy_cli.toolbox.files.search.ignoring import Ignored
+    from andy_cli.toolbox.files.search.ignoring import IgnoreFilter
     from andy_cli.toolbox.files.search.walking import MAX_DEPTH, list_entries
     from andy_cli.toolbox.runtime_context import GrantedPath
 
     granted = GrantedPath(folder.resolve(), folder.resolve())
-    ignored = Ignored(granted)
+    ignored = IgnoreFilter(granted)
     waiting: deque[tuple[str, ...]] = deque([()])
     while waiting and time.monotonic() <= deadline:
         try:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from andy_cli.messages import Choice, Constraint, NotDone
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.planning.answered import (
-    Answered,
+    AnsweredQuestion,
     find_answered,
     find_last_calling,
 )
@@ -81,7 +81,7 @@ class PlannedRequest(NamedTuple):
         return any(choice.examples for choice in self.choices)
 
     @property
-    def answered(self) -> Answered | None:
+    def answered(self) -> AnsweredQuestion | None:
         """The question that a file answered last; of what commands of others find nobody knows."""
         return find_answered(self.exchanges, self.choices) if self.has_examples else None
 
