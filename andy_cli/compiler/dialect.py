@@ -30,7 +30,7 @@ class Parsed(NamedTuple):
     """It was cut off: whatever it says must not be run."""
     text: str = ""
     """Words of the request itself for the user, e.g. a final answer inside a protocol."""
-    behind: str = ""
+    text_behind: str = ""
     """Words after it that count only in an answer in which nothing is run."""
     reasoning: str = ""
     thinks_until: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Parsed(NamedTuple):
     """Somebody else's turn begins here: nothing from here on is the model's."""
 
     @property
-    def asks(self) -> bool:
+    def is_request(self) -> bool:
         """It is a request, or was meant as one."""
         return bool(self.requests or self.incomplete or self.fault)
 

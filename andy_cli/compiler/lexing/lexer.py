@@ -337,7 +337,7 @@ class Lexer:
             self._behind_call = self._behind_plain = True  # a list of requests goes on
             return
         name = dialect.name if dialect else ""
-        has_content = parsed.asks or bool(parsed.text)
+        has_content = parsed.is_request or bool(parsed.text)
         kind: Kind = "call" if has_content or parsed.reasoning else "framing"
         fence = self._own_fence(frame, name)
         self._out.append(Segment(kind, self._at, written, parsed, name, fence))
@@ -346,7 +346,7 @@ class Lexer:
         self._end_markers = parsed.thinks_until
         self._behind_plain = False
         self._behind_call |= has_content
-        self._called |= parsed.asks
+        self._called |= parsed.is_request
         self._began |= bool(parsed.text)
         self._lead = ""  # what stood between is not on the line any more
 

@@ -86,7 +86,7 @@ def read_structured(text: str, invented: Sequence[str], tools: Tools) -> Parsed 
     if not requests:
         return None
     behind = following_text.lstrip().lstrip("`").strip()
-    return Parsed(tuple(requests), reasoning=thought, settled=bool(invented), behind=behind)
+    return Parsed(tuple(requests), reasoning=thought, settled=bool(invented), text_behind=behind)
 
 
 def find_action(text: str, tools: Tools) -> re.Match[str] | None:
@@ -143,7 +143,7 @@ def read_action(
         (ToolRequest(name=name, arguments=arguments),),
         reasoning=thought,
         settled=bool(invented),
-        behind=words_behind(following_text),
+        text_behind=words_behind(following_text),
     )
 
 
