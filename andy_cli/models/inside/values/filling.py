@@ -216,7 +216,7 @@ class _Filling:
         """Tell whether a parameter without a value takes a number or words that have no form."""
         is_filled = parameter.name in self._values or parameter.name in self._bounds
         is_listed = parameter.members or parameter.name in self._choice.members
-        if is_filled or is_listed or parameter.is_wish:
+        if is_filled or is_listed or parameter.is_yes_or_no:
             return False
         is_file = parameter.kind in ("file", "folder")
         is_free = self._picker.templates is None and not parameter.has_form
@@ -226,7 +226,7 @@ class _Filling:
         """Put what can be told by its form before what only the model can tell."""
         if parameter.members:
             return 0, not parameter.needed
-        if parameter.is_numeric or parameter.is_wish:
+        if parameter.is_numeric or parameter.is_yes_or_no:
             return 2, not parameter.needed
         if self._known.names and parameter.kind == "file":
             return 1, not parameter.needed
@@ -235,7 +235,7 @@ class _Filling:
     def _find_value(self, parameter: Parameter) -> str | None:
         if parameter.members:
             return self._find_member(parameter)
-        if parameter.is_wish:
+        if parameter.is_yes_or_no:
             return self._find_wish(parameter)
         if parameter.name in self._bounds:
             return read_line_range(self._text)[self._bounds.index(parameter.name)]

@@ -171,8 +171,8 @@ class ValueFinder:
         return WantedMember(
             members=[f"{about}: {member}" for member in members],
             unsaid=f"{about}: not said",
-            is_said=[not parameter.is_wish and f" {member} " in said for member in members],
-            kind=[1, parameter.needed, parameter.is_wish, len(members) > MANY_MEMBERS],
+            is_said=[not parameter.is_yes_or_no and f" {member} " in said for member in members],
+            kind=[1, parameter.needed, parameter.is_yes_or_no, len(members) > MANY_MEMBERS],
         )
 
     def explain(self, parameter: Parameter) -> str:
