@@ -1,4 +1,4 @@
-"""The things that a call would touch, and where a path lies: in the workspace or out, protected.
+"""Find what a call would touch: where a path really lies, in the workspace or not, and protected.
 
     contain(written, workspace, op)   a verdict on what a model wrote; nothing is ever rewritten
     open_inside(path, root)           open what was judged to be read, following no link

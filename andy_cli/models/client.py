@@ -1,4 +1,4 @@
-"""The interface of a model: a stream of chunks for a request; what is around a client, too.
+"""The interface of a model's client: a stream of chunks for a request; and wrappers of a client.
 
 Streams are generators: whoever stops reading one early must close it.
 

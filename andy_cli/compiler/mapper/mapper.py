@@ -1,4 +1,4 @@
-"""The public door: a call as a model wrote it -> the call its schema forces, or what is wrong.
+"""Map a call as a model wrote it to the call that its schema forces, or say what is wrong with it.
 
 What validates is returned untouched. What is returned validates, or there are problems. Mapping
 twice is mapping once. Nothing here raises, waits or looks at the world (C15, D15, R14, R18).
