@@ -96,7 +96,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A named preset: where it listens, which variable holds its key, what it runs by default."""
+    """A provider: where it listens, which variable holds its key, its default model."""
 
     name: str
     base_url: str = ""

@@ -50,7 +50,7 @@ from andy_cli.messages import (
     Wire,
 )
 from andy_cli.models.client import ModelClient
-from andy_cli.models.presets import presets
+from andy_cli.models.known_providers import providers_by_name
 from andy_cli.models.token_count import tokens
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
@@ -395,7 +395,7 @@ def _escape_nested(value: object) -> object:
 
 def render_schemas(client: ModelClient, tools: Tools, names: Mapping[str, str]) -> Iterator[Schema]:
     """Render the tools as the provider takes them; calls are validated against the originals."""
-    provider = presets().get(client.name.partition(":")[0])
+    provider = providers_by_name().get(client.name.partition(":")[0])
     plain = provider is not None and provider.plain_schemas
     for name, tool in tools.items():
         yield render_provider_schema(
