@@ -525,7 +525,7 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="URL|PROVIDER:MODEL|local:MODEL",
-            help="NAME=URL where several; ollama+URL for an Ollama",
+            help="where the model is; NAME=URL for each of several, ollama+URL for an Ollama",
         ),
     ] = None,
     model: Annotated[
@@ -533,7 +533,7 @@ def serve(
         typer.Option(
             "--model",
             "-m",
-            help="the model to ask for there",
+            help="the model to ask the upstream for",
             autocompletion=complete_from("models"),
         ),
     ] = "",
@@ -546,14 +546,14 @@ def serve(
     ] = "auto",
     host: Annotated[str, typer.Option(help="where to listen")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one")] = 8787,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="processes")] = 1,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="how many processes answer")] = 1,
     token: Annotated[
         str, typer.Option(help="what clients must send as their key (also $ANDY_SERVE_TOKEN)")
     ] = "",
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="another name of this server, as the Host header may say"
+            metavar="NAME", help="another host name under which clients may ask this server"
         ),
     ] = None,
     allow_origin: Annotated[

@@ -88,7 +88,7 @@ class Display(NamedTuple):
     output: str = ""
     """The output of a command, as far as it is kept."""
     exit_code: int = 0
-    """Of that command."""
+    """The exit code of that command."""
 
 
 NO_DISPLAY = Display()
@@ -152,9 +152,9 @@ class Usage(NamedTuple):
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
-    """Those of the input that its server had read before."""
+    """The input tokens that the model's server had read before."""
     reasoning_tokens: int = 0
-    """Those of the output that are thoughts."""
+    """The output tokens that are thoughts."""
 
     @property
     def total(self) -> int:
@@ -288,7 +288,7 @@ class Learned(NamedTuple):
     tasks: int = 0
     """The tasks it carried out in that dialect, and those it was given."""
     tokens: int = 0
-    """Those it took for them, the prompts included."""
+    """The tokens that these tasks took, the prompts included."""
     on: str = ""
     """The day of the probe, as `2026-11-21`."""
     constrained: bool | None = None

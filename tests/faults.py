@@ -37,7 +37,7 @@ from andy_cli.frontends.run_command import RunPrinter, RunTask
 from andy_cli.frontends.terminal import markdown
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Message, ToolCall
-from andy_cli.models.client import Endpoint, Retrying
+from andy_cli.models.client import Endpoint, RetryingClient
 from andy_cli.models.http.chat import ChatClient
 from andy_cli.settings import load
 from andy_cli.toolbox.registry import Registry
@@ -310,7 +310,7 @@ async def play_in_process(row: Row, url: str, model: str, play: Play | None) -> 
     told: list[str] = []
     settings = load([*QUICK, *row.set], environment={})
     http = ChatClient(Endpoint("openai", model, url, KEY, "OPENAI_API_KEY"), settings)
-    client = Retrying(http, settings, told.append)
+    client = RetryingClient(http, settings, told.append)
     folder = Path.cwd()
     chat = Conversation(client, TOOLS, Gate(folder, mode="auto"), settings, folder)
     chat.history.messages.extend(EARLIER)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from andy_cli.errors import ModelError
 from andy_cli.messages import Chunk, Request
-from andy_cli.models.capture import Capture, Captured, capture_for, mask_bytes
+from andy_cli.models.capture import Capture, CapturingClient, capture_for, mask_bytes
 from andy_cli.models.client import Endpoint, Provider
 from andy_cli.models.select import Chosen, connect_client
 from andy_cli.settings import load
@@ -123,7 +123,7 @@ def test_a_client_without_bytes_is_captured_by_its_chunks(tmp_path: Path) -> Non
             assert self.guided
 
     async def run() -> str:
-        client = Captured(Local(), Endpoint("local", "m"), Capture(tmp_path / "captures"))
+        client = CapturingClient(Local(), Endpoint("local", "m"), Capture(tmp_path / "captures"))
         text = "".join([chunk.text async for chunk in client.reply(REQUEST)])
         await client.close()
         return f"{client.name} {client.tools} {client.guided} {text}"

@@ -146,7 +146,7 @@ def messages(file: Path) -> Iterator[str]:
     """The texts of which a file makes what a user is told of a failure."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
-        if isinstance(node, ast.Call) and name in ("ToolError", "ToolTimeout", "Missing"):
+        if isinstance(node, ast.Call) and name in ("ToolError", "ToolTimeout", "MissingWords"):
             for part in ast.walk(node.args[0]):
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
                     yield part.value

@@ -17,8 +17,8 @@ from andy_cli.messages import Choice, Chunk, Constraint, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.request import choice_grammar, read_answer, write_constraint
 from andy_cli.models.inside.local_server import Engine
+from andy_cli.models.known_providers import providers_by_name
 from andy_cli.models.memory import learn_without, recall_model
-from andy_cli.models.presets import presets
 from andy_cli.models.select import Chosen, connect_client
 from andy_cli.settings import load
 from tests.model_server import (
@@ -240,7 +240,7 @@ def said(server: ModelServer, provider: str, *constraints: Constraint) -> list[s
     """What a client of that server replies to one request for each constraint."""
     settings = load(("network.tries=1",), environment={"ANDY_CONFIG_DIR": "/none"})
     endpoint = Endpoint(provider, "m", server.url)
-    client = connect_client(Chosen(endpoint, presets()[provider], "said"), settings)
+    client = connect_client(Chosen(endpoint, providers_by_name()[provider], "said"), settings)
 
     async def text(constraint: Constraint) -> str:
         request = Request((ASKED,), constraint=constraint)
@@ -454,7 +454,7 @@ def test_llama_cpp_holds_a_model_without_tool_calls_to_a_call_that_fits(
 def test_llama_cpp_refuses_a_broken_grammar_and_answers_without(engine: Engine) -> None:
     settings = load(("network.first_backoff=0.01",), environment={"ANDY_CONFIG_DIR": "/none"})
     endpoint = Endpoint("openai", "m", f"{engine.address}/v1", engine.key)
-    client = connect_client(Chosen(endpoint, presets()["openai"], "said"), settings)
+    client = connect_client(Chosen(endpoint, providers_by_name()["openai"], "said"), settings)
 
     async def chunks() -> list[Chunk]:
         broken = Request((ASKED,), constraint=Constraint(grammar="root ::= ("), max_tokens=8)

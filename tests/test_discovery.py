@@ -15,7 +15,7 @@ from andy_cli.models.discovery import (
     scan_servers,
     usual_ports,
 )
-from andy_cli.models.presets import presets
+from andy_cli.models.known_providers import providers_by_name
 from andy_cli.models.select import (
     Chosen,
     ask_addressed_server,
@@ -102,7 +102,7 @@ def test_nothing_is_looked_for_when_it_is_not_wanted() -> None:
         )
 
 
-def test_the_usual_ports_are_those_of_the_presets() -> None:
+def test_the_usual_ports_are_those_of_the_providers() -> None:
     assert usual_ports({}) == {"ollama": 11434, "lmstudio": 1234, "llamacpp": 8080, "vllm": 8000}
     assert usual_ports({"OLLAMA_HOST": ":9"})["ollama"] == 9
     assert "ollama" not in usual_ports({"OLLAMA_HOST": "example.org"})
@@ -139,7 +139,7 @@ def test_a_server_without_models_is_a_server() -> None:
         ("anthropic", ("anthropic", "")),
     ],
 )
-def test_only_a_presets_name_before_a_colon_is_a_provider(
+def test_only_a_providers_name_before_a_colon_is_a_provider(
     text: str, parsed: tuple[str, str]
 ) -> None:
     assert parse_name(text) == parsed
@@ -241,16 +241,16 @@ def test_a_file_runs_in_this_process() -> None:
 
 
 def test_every_preset_can_be_used_as_it_is() -> None:
-    for provider in presets().values():
+    for provider in providers_by_name().values():
         assert provider.connect or provider.base_url.startswith("http")
         assert provider.default_model or provider.local_port
 
 
 def test_the_presets_own_model_is_preferred_to_the_first() -> None:
-    preset = Provider("p", default_model="b")
-    assert preferred_model(["a", "b"], preset) == "b"
-    assert preferred_model(["embed-x", "a"], preset) == "a"
-    assert preferred_model([], preset) == "b"
+    known_provider = Provider("p", default_model="b")
+    assert preferred_model(["a", "b"], known_provider) == "b"
+    assert preferred_model(["embed-x", "a"], known_provider) == "a"
+    assert preferred_model([], known_provider) == "b"
 
 
 def test_listing_asks_the_server(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_the_address_of_the_settings_is_not_that_of_another_provider(tmp_path: P
     here = 'base_url = "http://127.0.0.1:9/v1"'
     keys = {**write_settings(tmp_path, here, 'model = "m"'), "ANTHROPIC_API_KEY": "a"}
     other = choose_with(keys, "anthropic:claude-x").endpoint
-    assert (other.base_url, other.key) == (presets()["anthropic"].base_url, "a")
+    assert (other.base_url, other.key) == (providers_by_name()["anthropic"].base_url, "a")
     assert choose_with(keys, "local:smollm2").endpoint.base_url == ""
     for name in ("n", "openai:n"):  # whoever speaks its chat API
         assert choose_with(keys, name).endpoint.base_url == "http://127.0.0.1:9/v1"

@@ -19,7 +19,7 @@ from andy_cli.frontends.terminal.progress_bars import format_count
 from andy_cli.messages import Effect, Status
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.documents import indexing
-from andy_cli.toolbox.documents.finding import Looked, find_documents
+from andy_cli.toolbox.documents.finding import DocumentHits, find_documents
 from andy_cli.toolbox.documents.index import VERSION, open_index
 from andy_cli.toolbox.documents.indexing import IndexingCounts, update_folder
 from andy_cli.toolbox.documents.text import TextPart, text_of
@@ -51,7 +51,9 @@ def indexed(folder: Path, *others: Path) -> IndexingCounts:
     return tally
 
 
-def found(query: str, scope: str = "", limit: int = 10, workspace: Path = Path("/")) -> Looked:
+def found(
+    query: str, scope: str = "", limit: int = 10, workspace: Path = Path("/")
+) -> DocumentHits:
     with open_index() as index:
         return find_documents(index, query, scope, limit, workspace)
 

@@ -12,7 +12,7 @@ from andy_cli.models.inside.planning.form_fit import measure_form
 from andy_cli.models.inside.planning.replies.conclusion import ToldResult, conclude
 from andy_cli.models.inside.values.clock_times import find_clock_times, find_loose_times
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
-from andy_cli.models.inside.values.learned_values import Rated, RunAssignment, prefer_longer
+from andy_cli.models.inside.values.learned_values import RatedRun, RunAssignment, prefer_longer
 from andy_cli.models.inside.values.line_ranges import read_line_range
 from andy_cli.models.inside.values.numbers import find_hours, find_numbers, find_ordinal
 from andy_cli.models.inside.values.quantities import (
@@ -405,8 +405,8 @@ def test_of_runs_that_are_as_likely_the_longest_is_taken() -> None:
     text = "my sister is getting married"
     runs = [run for run in list_runs(text, split_tokens(text)) if "married" in run.text]
     odds = {"getting married": -0.1, "sister is getting married": -0.5, "married": -2.0}
-    rated = [Rated(odds.get(run.text, -3.0), run) for run in runs]
-    best = max(prefer_longer([*rated, Rated(-1.0, None)]), key=lambda one: one.odds)
+    rated = [RatedRun(odds.get(run.text, -3.0), run) for run in runs]
+    best = max(prefer_longer([*rated, RatedRun(-1.0, None)]), key=lambda one: one.odds)
     assert best.run is not None
     assert best.run.text == "sister is getting married"
 

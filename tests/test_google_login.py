@@ -127,7 +127,7 @@ def test_logging_out_ends_the_login_here_and_at_google(google: Emulator, home: P
     assert (again.code, again.out) == (0, "Google was not connected.\n")
 
 
-async def renewed(google: Emulator, held: vault.Secrets) -> dict[str, Any]:
+async def renewed(google: Emulator, held: vault.GoogleSecrets) -> dict[str, Any]:
     form = {
         "grant_type": "refresh_token",
         "refresh_token": held.refresh_token,
@@ -405,7 +405,7 @@ def expired() -> None:
     held, known = vault.load_secrets(), vault.connected_account()
     assert known
     vault.keep_login(
-        known, vault.Secrets(held.client_secret, held.refresh_token, held.access_token, 1.0)
+        known, vault.GoogleSecrets(held.client_secret, held.refresh_token, held.access_token, 1.0)
     )
 
 

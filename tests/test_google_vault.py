@@ -14,7 +14,7 @@ from keyring.errors import KeyringLocked, PasswordDeleteError
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.toolbox.google.lazy import login_file
 from andy_cli.toolbox.google.login import vault
-from andy_cli.toolbox.google.login.vault import Secrets
+from andy_cli.toolbox.google.login.vault import GoogleSecrets
 from tests.google import accounts
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -104,7 +104,7 @@ def test_a_keyring_that_is_gone_or_shut_says_to_log_in_again(
 
 
 def test_P4_secrets_are_not_in_what_describes_them() -> None:
-    held = Secrets("a-secret", "b-secret", "c-secret", 5.0)
+    held = GoogleSecrets("a-secret", "b-secret", "c-secret", 5.0)
     assert "secret" not in repr(held).replace("Secrets", "")
     assert "GOCSPX" not in repr(accounts.CLIENT)
 

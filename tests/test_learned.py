@@ -9,8 +9,8 @@ import pytest
 from andy_cli.frontends.chat.chat_session import suggest_probe
 from andy_cli.messages import Learned
 from andy_cli.models.client import Endpoint
+from andy_cli.models.known_providers import providers_by_name
 from andy_cli.models.memory import learn_probe, recall_model
-from andy_cli.models.presets import presets
 from andy_cli.models.select import Chosen
 from tests.model_server import Answer, ModelServer, Received, refused, streamed
 from tests.shell import andy
@@ -94,7 +94,7 @@ def test_only_a_small_model_of_ones_own_server_is_to_be_tried_out() -> None:
 
     def suggest(model: str, url: str = here) -> str:
         endpoint = Endpoint("openai", model, url)
-        return suggest_probe(Chosen(endpoint, presets()["openai"], "it runs here"))
+        return suggest_probe(Chosen(endpoint, providers_by_name()["openai"], "it runs here"))
 
     assert "`" not in suggest("tiny:1b")
     assert suggest("tiny:1b").endswith(f"andy models probe tiny:1b --base-url {here}")

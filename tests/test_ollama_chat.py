@@ -13,8 +13,8 @@ from andy_cli.errors import BadRequestError, ModelError, TransientError
 from andy_cli.messages import CallDelta, Chunk, Request, Usage
 from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.ollama_wire import OllamaReader, chat_address, write_request
+from andy_cli.models.known_providers import providers_by_name
 from andy_cli.models.ollama_chat import ContextSize
-from andy_cli.models.presets import presets
 from andy_cli.models.select import Chosen, connect_client, provider_at
 from andy_cli.models.server.facts import ServerFacts
 from andy_cli.settings import load
@@ -51,7 +51,9 @@ def ollama(script: Sequence[Answer], show: object = SHOW) -> Iterator[ModelServe
 def client(server: ModelServer, *overrides: str) -> ModelClient:
     settings = load(("network.tries=1", *overrides), environment={"ANDY_CONFIG_DIR": "/none"})
     endpoint = Endpoint("ollama", "m", server.url)
-    return connect_client(Chosen(endpoint, presets()["ollama"], "said"), settings, forget=True)
+    return connect_client(
+        Chosen(endpoint, providers_by_name()["ollama"], "said"), settings, forget=True
+    )
 
 
 def chunks(client: ModelClient, *requests: Request) -> list[Chunk]:

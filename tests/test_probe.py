@@ -53,7 +53,7 @@ REFUSED = "this model does not support tools"
 TRUST = tuple(
     ProbeTask(trial.tool, said, (trial.tool,), (WantedCall(trial.tool, values),))
     for trial in TRIALS
-    for said, values in trial.said
+    for said, values in trial.requests
 )
 """The trials of what a model is trusted with, as tasks."""
 
@@ -340,14 +340,14 @@ def test_a_task_ends_where_the_model_writes_on_and_on(capsys: pytest.CaptureFixt
 def test_every_effect_is_tried_with_none_to_three_values() -> None:
     assert [*EFFECTS] == ["read", "play", "network", "write", "run", "act"]
     for effect in EFFECTS:
-        assert sorted(each.values for each in TRIALS if each.effect == effect) == [0, 1, 2, 3]
+        assert sorted(each.value_count for each in TRIALS if each.effect == effect) == [0, 1, 2, 3]
     for trial in TRIALS:
         tool = make_tool(trial)
-        assert len(trial.said) == 2
-        assert len([*offer_trial_tools(trial.values)]) == len(EFFECTS)
-        for _, values in trial.said:
+        assert len(trial.requests) == 2
+        assert len([*offer_trial_tools(trial.value_count)]) == len(EFFECTS)
+        for _, values in trial.requests:
             assert [*tool.schema["properties"]] == [*values]
-            assert offer_trial_tools(trial.values).check(trial.tool, values) == ()
+            assert offer_trial_tools(trial.value_count).check(trial.tool, values) == ()
 
 
 @pytest.mark.slow

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.redact import PART
-from andy_cli.guard.redactor import MASK, RUN, mask_secrets, redact_text, redact_value, secrets_of
+from andy_cli.guard.redactor import (
+    MASK,
+    RUN_LENGTH,
+    mask_secrets,
+    redact_text,
+    redact_value,
+    secrets_of,
+)
 from tests.cases import loop_over, rows
 
 ROWS = rows("secrets.jsonl", "guard/own_secrets.jsonl")
@@ -19,7 +26,7 @@ TEXTS = [row for row in ROWS if row["where"] not in ELSEWHERE and row["where"] !
 
 
 def runs(secret: str) -> set[str]:
-    return {secret[at : at + RUN] for at in range(len(secret) - RUN + 1)}
+    return {secret[at : at + RUN_LENGTH] for at in range(len(secret) - RUN_LENGTH + 1)}
 
 
 def known(row: dict[str, Any]) -> list[str]:
@@ -72,7 +79,10 @@ def test_both_halves_of_a_known_secret_are_hidden() -> None:
 def test_a_known_secret_is_known_in_base64_and_in_addresses(before: str) -> None:
     secret = "0ELP/AXE0+LPMAXE0ELPMAXEzz"
     encoded = base64.b64encode(f"{before}{secret}".encode()).decode()
-    assert len(redact_text(f"Basic {encoded}", [secret]).replace(MASK, "")) < len("Basic ") + RUN
+    assert (
+        len(redact_text(f"Basic {encoded}", [secret]).replace(MASK, ""))
+        < len("Basic ") + RUN_LENGTH
+    )
     assert "AXE0" not in redact_text(quote(secret, safe=""), [secret])
 
 

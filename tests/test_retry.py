@@ -9,7 +9,7 @@ import pytest
 
 from andy_cli.errors import AuthError, ModelError, TransientError, list_causes
 from andy_cli.messages import Chunk, Request
-from andy_cli.models.client import Endpoint, Retrying
+from andy_cli.models.client import Endpoint, RetryingClient
 from andy_cli.models.http.chat import ChatClient
 from andy_cli.settings import load
 from tests.model_server import ModelServer, refused, streamed
@@ -47,7 +47,7 @@ def said(client: Scripted, told: list[str] | None = None, *overrides: str) -> st
     lines = told if told is not None else []
 
     async def run() -> str:
-        chunks = Retrying(client, settings, lines.append).reply(REQUEST)
+        chunks = RetryingClient(client, settings, lines.append).reply(REQUEST)
         return "".join([chunk.text async for chunk in chunks])
 
     return asyncio.run(run())
@@ -126,5 +126,5 @@ def test_what_a_failure_came_from_is_listed_once_though_it_goes_round() -> None:
 
 
 async def _text(chat: ChatClient) -> str:
-    client = Retrying(chat, load(["network.first_backoff=0.05"], environment={}), print)
+    client = RetryingClient(chat, load(["network.first_backoff=0.05"], environment={}), print)
     return "".join([chunk.text async for chunk in client.reply(REQUEST)])

@@ -1330,6 +1330,6 @@ def test_what_it_can_do_is_listed_once_and_again_only_where_it_is_asked_for() ->
     assert first.endswith(f"I {able}")
     assert small_talk.answer_talk("hm", "beyond", 1.0, choices, first) == "I cannot do that."
     assert small_talk.answer_talk("hm", "abilities", 1.0, choices, first) == f"I {able}"
-    limits = small_talk.describe_limits("Tiny", Choice("X", "", beyond="run"), choices, first)
+    limits = small_talk.explain_too_small("Tiny", Choice("X", "", beyond="run"), choices, first)
     assert able not in limits
     assert limits.startswith("Tiny is too small to run safely. /model")

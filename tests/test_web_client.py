@@ -23,8 +23,8 @@ from andy_cli.guard.addresses import Resolver, judge
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.runtime_context import GrantedPath, granted_path, run_at_most
 from andy_cli.toolbox.tool import PROGRESS
-from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer, open_answer
-from andy_cli.toolbox.web.files import Kept, keep_answer, send_body
+from andy_cli.toolbox.web.client import FetchedAnswer, WebRequest, fetch_answer, open_answer
+from andy_cli.toolbox.web.files import KeptAnswer, keep_answer, send_body
 from andy_cli.toolbox.web.limits import WebLimits, for_files
 from andy_cli.toolbox.web.redirect_policy import look_up_addresses
 from andy_cli.toolbox.web.unpacking import CHUNK_SIZE, unpack_pieces
@@ -73,7 +73,7 @@ def fetched(
     limits: WebLimits = LIMITS,
     trusted: Iterable[str] = ("r.example", "s.example"),
     resolver: Resolver = loopback,
-) -> Fetched:
+) -> FetchedAnswer:
     asked = WebRequest(request) if isinstance(request, str) else request
     return asyncio.run(fetch_answer(asked, limits, frozenset(trusted), resolver))
 
@@ -435,7 +435,7 @@ def test_no_piece_of_a_bomb_is_large() -> None:
     assert sum(map(len, pieces)) == 50 << 20
 
 
-async def download_file(url: str, granted: GrantedPath) -> Kept:
+async def download_file(url: str, granted: GrantedPath) -> KeptAnswer:
     async with open_answer(WebRequest(url), for_files()) as answer:
         return await keep_answer(answer, granted)
 

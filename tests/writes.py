@@ -232,7 +232,9 @@ def keep_login_at_server(folder: Path, disk: Disk) -> Problems:
 def keep_login_at_google(folder: Path, disk: Disk) -> Problems:
     old = accounts.hold()
     new = vault.GoogleAccount("new@example.org", old.client_id, old.scopes, "file")
-    _, said = attempt(disk, lambda: vault.keep_login(new, vault.Secrets("s", "refresh", "a", 0.0)))
+    _, said = attempt(
+        disk, lambda: vault.keep_login(new, vault.GoogleSecrets("s", "refresh", "a", 0.0))
+    )
     connected = vault.connected_account()
     yield from compare(connected and connected.email, old.email, new.email, said)
     if (

@@ -44,7 +44,7 @@ Body = Annotated[
     str | dict[str, Any] | list[Any] | None,
     parameter("what to send, text or JSON", aliases=["data", "payload", "content", "json"]),
 ]
-Kept = Annotated[
+KeptAnswer = Annotated[
     str,
     parameter(
         "file to keep the answer in",
@@ -122,7 +122,7 @@ async def api_call(
     method: Method = "GET",
     headers: Headers = None,
     body: Body = None,
-    path: Kept = "",
+    path: KeptAnswer = "",
 ) -> Outcome:
     """Make an HTTP request; gives status, headers and body as they come."""
     from andy_cli.toolbox.web.calling import call_address, call_into_file

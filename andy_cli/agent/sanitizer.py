@@ -1,4 +1,4 @@
-"""Show no plumbing in an answer, and nothing else taken away (C1, C6 to C9, C29, R10, R15).
+"""Take the plumbing of calls out of an answer, and nothing else (C1, C6 to C9, C29, R10, R15).
 
 The structure is the compiler's: calls in any dialect, markers, role labels and control tokens.
 What is left to do here are the names of tools, which users do not know (C8, F). A distinctive name

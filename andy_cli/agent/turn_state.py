@@ -16,7 +16,7 @@ from andy_cli.toolbox.files.names import count_noun
 SAID_NOTHING = "The model said nothing."
 ONLY_THOUGHTS = "The model only thought and said nothing."
 MAX_RESENDS = 2
-"""So often in a turn the model is asked to write a reply again that breaks its protocol, or whose
+"""Times in a turn that the model is asked to write a reply again that breaks its protocol, or whose
 request cannot be read (R13)."""
 ONE_LINE_INSTEAD = 'If you cannot, write one line instead: @tool NAME {"argument": "value"}'
 
@@ -86,7 +86,7 @@ class TurnLimits:
     calls_per_reply: int
     calls: int
     repeats: int = 3
-    """So often the same call may have the same result."""
+    """Times that the same call may have the same result."""
 
 
 CallKey = tuple[str, str]

@@ -486,11 +486,11 @@ class Compiler:
         parsed = segment.parsed
         self._spans.append(segment.span)
         self._add_reasoning(parsed.reasoning)
-        if answer := parsed.text or ("" if self._runs else parsed.behind):
+        if answer := parsed.text or ("" if self._runs else parsed.text_behind):
             self._joiner.take_out()
             self._take_answer(answer)
         self._joiner.take_out()
-        if parsed.asks:
+        if parsed.is_request:
             self._take_requests(segment, parsed, quoted)
 
     def _take_requests(self, segment: Segment, parsed: Parsed, quoted: bool) -> None:

@@ -1,9 +1,9 @@
 """Say what a dialect is: a notation for tool requests inside a model's text.
 
 A dialect is data and pure functions over finished text. `write` is the inverse of `parse`, which
-gives the example in the prompt and the property tests at no cost. How text arrives in pieces is no
-concern of a dialect: its `body` only says, character by character if need be, where a request
-ends, and `parse` sees the whole of it.
+gives the example in the prompt and the property tests at no cost. A reply arrives in pieces, and
+all that a dialect has to know of that is where a request ends: its `EndDetector` is fed the pieces
+until it has found the end, and then `parse` sees the whole request.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -19,7 +19,7 @@ Tools = Mapping[str, Schema]
 
 
 class Parsed(NamedTuple):
-    """The text from a start marker to the end of the body, as read by a dialect."""
+    """The text from a start marker to the end of the request, as read by a dialect."""
 
     requests: tuple[ToolRequest, ...] = ()
     repairs: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class Parsed(NamedTuple):
     """It was cut off: whatever it says must not be run."""
     text: str = ""
     """Words of the request itself for the user, e.g. a final answer inside a protocol."""
-    behind: str = ""
+    text_behind: str = ""
     """Words after it that count only in an answer in which nothing is run."""
     reasoning: str = ""
     thinks_until: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Parsed(NamedTuple):
     """Somebody else's turn begins here: nothing from here on is the model's."""
 
     @property
-    def asks(self) -> bool:
+    def is_request(self) -> bool:
         """It is a request, or was meant as one."""
         return bool(self.requests or self.incomplete or self.fault)
 
@@ -60,8 +60,8 @@ class EndDetector(Protocol):
         ...
 
 
-FindEnd = Callable[[str, Tools], EndDetector]
-"""(start marker as written, tools) -> where the request ends."""
+MakeEndDetector = Callable[[str, Tools], EndDetector]
+"""(start marker as written, tools) -> what finds the end of the request that it begins."""
 Parse = Callable[[str, Tools], Parsed | None]
 """Reads a request, start marker included; None: this is text after all."""
 
@@ -101,7 +101,7 @@ IdForm = Callable[[ToolCall, int], str]
 
 class Dialect(NamedTuple):
     name: str
-    body: FindEnd
+    make_end_detector: MakeEndDetector
     parse: Parse
     start_markers: tuple[str, ...] = ()
     """The characters a request starts with, wherever they stand (but in code)."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from andy_cli.compiler.control_tokens import CLOSERS, REASONING, WORDY
 
 OPENERS = tuple(opener for opener in REASONING if opener not in WORDY)
-"""Those that are plain words are left out: an answer may begin with them."""
+"""Markers that are plain words are left out: an answer may begin with them."""
 
 
 class SplitDelta(NamedTuple):

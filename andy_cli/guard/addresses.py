@@ -382,7 +382,7 @@ def _refuse_request(judged: AddressJudgement, reason: str) -> AddressJudgement:
 
 
 def _is_https_upgrade(previous: AddressJudgement, redirected: AddressJudgement) -> bool:
-    """The same host, now encrypted."""
+    """Tell whether it is the same host, now encrypted."""
     return (previous.origin, redirected.origin) == (
         ("http", redirected.host, 80),
         ("https", redirected.host, 443),

@@ -48,9 +48,9 @@ from andy_cli.guard.rules import (
 from andy_cli.guard.workspace import (
     NO_ACCESS,
     NO_GRANTS,
-    Contained,
     Grants,
     Operation,
+    PathJudgement,
     ResourceAccess,
     contain,
     expand_home,
@@ -85,7 +85,7 @@ class ApprovalRequest(NamedTuple):
     fault: str = ""
     """Why it cannot work, as its tool says beforehand: then nobody is asked."""
     problem: str = ""
-    """The same for the user, without advice."""
+    """The fault in words for the user, without advice."""
     action_end: str = ""
     """The words of the action behind all that the call names: `into the trash`."""
     why: str = ""
@@ -302,6 +302,13 @@ class ApprovalAnswer(NamedTuple):
 
 AskApproval = Callable[[ApprovalRequest], Awaitable[ApprovalAnswer]]
 CHANGING_EFFECTS = (Effect.WRITE, Effect.RUN, Effect.ACT)
+CONSENT_REASONS = {
+    Effect.WRITE: "it changes a file",
+    Effect.RUN: "it may do anything",
+    Effect.ACT: "it is done in your name",
+}
+"""Why a call of such an effect is asked about, where nothing nearer is known: the words behind
+"You are asked because"."""
 NOBODY = "it needs a yes and nobody can be asked"
 
 
@@ -328,7 +335,7 @@ class Gate:
         self._named: list[Path] = []
         """All that the user named: what may hold secrets may be read if it is among them."""
         self._addresses: set[str] = set()
-        """Those that the user named."""
+        """Addresses that the user named."""
         self._consents = ApprovalStore()
         self.rules = rules
         self.mode = mode
@@ -483,7 +490,7 @@ class Gate:
             return self._check_change(access, resolved_paths)
         if effect is Effect.NETWORK:
             return self._check_address(access)
-        return ASKED.get(effect, "it needs a yes")
+        return CONSENT_REASONS.get(effect, "it needs a yes")
 
     def _check_command(self, access: ResourceAccess) -> str:
         """Tell why a command line needs consent, or nothing."""
@@ -517,7 +524,9 @@ class Gate:
                 return contained.reason or f"{written} is outside the workspace"
         return ""
 
-    def _contain_path(self, written: str, operation: Operation, resolved_path: Path) -> Contained:
+    def _contain_path(
+        self, written: str, operation: Operation, resolved_path: Path
+    ) -> PathJudgement:
         """Judge a path by the workspace, and one outside it by the further folders."""
         judged = contain(written, self._workspace, operation, resolved_path)
         for folder in self._further:
@@ -570,13 +579,6 @@ def _plain_address(text: str) -> str:
     return text.partition("#")[0].rstrip(".,;:!?)]}>/")
 
 
-ASKED = {
-    Effect.WRITE: "it changes a file",
-    Effect.RUN: "it may do anything",
-    Effect.ACT: "it is done in your name",
-}
-
-
 def _judge_command(access: ResourceAccess, workspace: Path, verdict: Literal["ask", "deny"]) -> str:
     """Give the reason of the judge of command lines, if that is its verdict."""
     # The parser takes 20 ms to load, and most calls are no command.
@@ -600,4 +602,5 @@ def _judge_address(access: ResourceAccess, *verdicts: str) -> str:
 
 
 PUBLIC = "93.184.215.14"
-"""Stands for what a name leads to: that is looked at when it is fetched, not before the yes."""
+"""Some public address, in place of the one a name leads to: that is looked up when it is fetched,
+not before the yes."""

@@ -15,8 +15,8 @@ from functools import lru_cache
 from itertools import pairwise
 from urllib.parse import quote
 
-# All are texts until they are first used: some cost a millisecond to compile.
-FORMS = r"""(?xs)
+# All patterns are texts until they are first used: some cost a millisecond to compile.
+KEY_FORMS = r"""(?xs)
     (?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4}))(?:  # nothing, or a JSON escape
         [sr]k-(?=[\w-]{0,99}[\dA-Z])[\w-]{16,}      # OpenAI, Anthropic, OpenRouter
       | [sr]k_(?:live|test)_\w{12,} | whsec_[\w+/=]{20,}             # Stripe
@@ -107,18 +107,19 @@ SIGNS = tuple(
     :AA eyJ hooks.slack
     api/webhooks -----BEGIN""".split()
 )
+"""Texts of which one is in whatever `KEY_FORMS` finds, but for what `SIGN_FORMS` finds."""
 PLAIN_SIGNS = tuple(
     """token secret pass pwd credential auth _pat key cookie bearer basic login sig code -u
     mysql mariadb identified private-lines""".split()
 )
-"""As above, in whatever case."""
+"""Texts of which one is in whatever a name gives away as a secret, in whatever case."""
 SIGN_FORMS = (
     r"gl[a-z]{2,6}-|pat[A-Za-z0-9]{14}\.|[AS][CK][0-9a-f]{32}|[MNO][\w-]{23,27}\.[\w-]{6}\."
 )
 
 MASK = "[redacted]"
-RUN = 8
-"""As many characters in a row of a known secret give it away."""
+RUN_LENGTH = 8
+"""Characters in a row of a known secret that give it away."""
 
 MIN_PART_LENGTH = 16
 """A shorter known secret is looked for whole: eight characters of it may be a word."""
@@ -252,7 +253,7 @@ def _is_wordy(value: str) -> bool:
 
 
 SECRET_FORMS: Sequence[tuple[str, Callable[[str], bool]]] = (
-    (FORMS, bool),
+    (KEY_FORMS, bool),
     (PASSWORD_IN_URL, bool),
     (COOKIE, bool),
     (SCHEME, _is_value),
@@ -312,9 +313,9 @@ def _encoded_runs(secret: str) -> frozenset[str]:
 
 
 def _list_runs(secret: str) -> set[str]:
-    """Every run of `RUN` characters of a long secret, or the whole of a shorter one."""
-    size = RUN if len(secret) >= MIN_PART_LENGTH else len(secret)
-    if size < RUN:
+    """Every run of `RUN_LENGTH` characters of a long secret, or the whole of a shorter one."""
+    size = RUN_LENGTH if len(secret) >= MIN_PART_LENGTH else len(secret)
+    if size < RUN_LENGTH:
         return set()
     return {secret[start : start + size] for start in range(len(secret) - size + 1)}
 

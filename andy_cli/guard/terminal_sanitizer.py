@@ -1,9 +1,9 @@
-"""Keep what did not come from us from driving the terminal: the last thing before the screen. Pure.
+"""Take out of foreign text what would drive the terminal: the last step before the screen. Pure.
 
-    neutralize(text)      what may be shown of a finished text
-    Neutralizer           the same for a text that arrives in pieces, whatever the cuts
+    neutralize_text(text) what may be shown of a finished text
+    Neutralizer           what may be shown of a text that arrives in pieces, whatever the cuts
     one_line(text)        for a place that is one line: a title, a tag, a header
-    spelled(text)         for a place where every character counts: a prompt for a yes, a file name
+    spell_out(text)       for a place where every character counts: a prompt for a yes, a file name
 
 Taken out are whole escape sequences, what is left of broken ones, the other C0 and C1 controls,
 characters that turn the direction of text round, tags and invisible characters. Line breaks, tabs,

@@ -1,4 +1,4 @@
-"""The things that a call would touch, and where a path lies: in the workspace or out, protected.
+"""Find what a call would touch: where a path really lies, in the workspace or not, and protected.
 
     contain(written, workspace, op)   a verdict on what a model wrote; nothing is ever rewritten
     open_inside(path, root)           open what was judged to be read, following no link
@@ -82,7 +82,7 @@ PROTECTED = frozenset(
 """Names that hold programs or settings which something runs by itself: writing there is asked."""
 
 
-class Contained(NamedTuple):
+class PathJudgement(NamedTuple):
     """A verdict, with the file itself where it is inside: absolute, without links."""
 
     verdict: Verdict
@@ -92,7 +92,7 @@ class Contained(NamedTuple):
 
 def contain(
     written: object, workspace: Path, operation: Operation, resolved: Path | None = None
-) -> Contained:
+) -> PathJudgement:
     """Judge what a model wrote as a path; nothing is touched, and nothing raised.
 
     `resolved` is where it leads, if that was looked up before: it is not looked up again, as a
@@ -102,11 +102,11 @@ def contain(
     """
     if isinstance(written, list | tuple):
         verdicts = {contain(member, workspace, operation).verdict for member in written[:1000]}
-        return Contained(
+        return PathJudgement(
             "outside" if "outside" in verdicts else "invalid", None, "one path, please"
         )
     if not isinstance(written, str) or not written.strip():
-        return Contained("invalid", None, "a path is missing")
+        return PathJudgement("invalid", None, "a path is missing")
     try:
         root_folder = workspace.resolve()
         if operation == "extract":
@@ -115,7 +115,7 @@ def contain(
             written, resolved or resolve(written, root_folder, operation), root_folder, operation
         )
     except (ToolError, OSError, ValueError) as error:
-        return Contained("invalid", None, _explain(error))
+        return PathJudgement("invalid", None, _explain(error))
 
 
 def _explain(error: Exception) -> str:
@@ -211,8 +211,8 @@ def inside(path: Path, roots: Iterable[Path]) -> bool:
 
 
 def _below(path: Path, root_folder: Path) -> bool:
-    """The same by what the folders are, not by how they are spelled: disks may fold case, and
-    code points."""
+    """Tell whether a path is below a folder by what the folders are, not by how they are spelled:
+    disks may fold case, and code points."""
     deeper = len(path.parts) - len(root_folder.parts)
     if deeper < 0 or not _fold(path).startswith(_fold(root_folder)):
         return False
@@ -229,7 +229,7 @@ def _fold(path: Path) -> str:
 
 def _contain_real_path(
     written: str, path: Path, root_folder: Path, operation: Operation
-) -> Contained:
+) -> PathJudgement:
     """Judge one text that leads to `path`. Raises ToolError or OSError for what cannot be used."""
     # A link that is deleted is asked for like what it leads to.
     if _leaves(
@@ -238,7 +238,7 @@ def _contain_real_path(
         root_folder,
         operation,
     ):
-        return Contained("outside", None, "it lies outside the workspace")
+        return PathJudgement("outside", None, "it lies outside the workspace")
     if SCHEME.match(written):
         raise ToolError(f"{written!r} is an address, no path.")
     if operation in DELETING and path == root_folder:
@@ -246,9 +246,9 @@ def _contain_real_path(
     names = _list_names(path, root_folder)
     state = _state(path)
     if fault := _find_fault(written, names, state, operation):
-        return Contained("invalid", path, fault)
+        return PathJudgement("invalid", path, fault)
     doubt = _find_change_reason(names, state, operation)
-    return Contained("ask", path, doubt) if doubt else Contained("inside", path)
+    return PathJudgement("ask", path, doubt) if doubt else PathJudgement("inside", path)
 
 
 def _list_names(path: Path, root_folder: Path) -> tuple[str, ...]:
@@ -333,7 +333,7 @@ def _plain(name: str) -> str:
     return "".join(character for character in folded if unicodedata.category(character) != "Cf")
 
 
-def _contain_archive(written: str, root_folder: Path) -> Contained:
+def _contain_archive(written: str, root_folder: Path) -> PathJudgement:
     """Judge an archive by all its members, or `archive.zip!member` by that one."""
     member_match = MEMBER.fullmatch(written)
     name = member_match["archive"] if member_match else written
@@ -342,8 +342,8 @@ def _contain_archive(written: str, root_folder: Path) -> Contained:
         return archive
     members = parse_members(member_match["member"]) if member_match else list_members(archive.path)
     if has_escaping_member(members):
-        return Contained("outside", None, "it would unpack outside the workspace")
-    folder = Contained("inside", archive.path.parent)
+        return PathJudgement("outside", None, "it would unpack outside the workspace")
+    folder = PathJudgement("inside", archive.path.parent)
     landings = _contain_members(members, archive.path.parent, root_folder)
     worst_landing = min(
         landings, key=lambda landing: WORST_FIRST.index(landing.verdict), default=folder
@@ -356,7 +356,7 @@ WORST_FIRST: tuple[Verdict, ...] = ("outside", "invalid", "ask", "inside")
 
 def _contain_members(
     members: Iterable[ArchiveMember], folder: Path, root_folder: Path
-) -> list[Contained]:
+) -> list[PathJudgement]:
     """Judge every file of an archive by where it lands; folders and links make none."""
     files = [
         str(folder / member.name)

@@ -43,11 +43,14 @@ SAID = re.compile(
 
 
 def capture_for(settings: Settings, secrets: Sequence[str] = ()) -> "Capture | None":
-    """The capture the settings ask for. `secrets` are the keys in use."""
+    """Return the capture that the settings ask for; None where they ask for none.
+
+    `secrets` are the keys in use.
+    """
     raw_setting = settings.text("debug.raw")
     if not raw_setting or raw_setting == "0":
         return None
-    capture = _in(
+    capture = _make_capture(
         state_folder() / "captures" if raw_setting == "1" else Path(raw_setting).expanduser()
     )
     capture.secrets += [secret for secret in secrets if secret]
@@ -67,8 +70,8 @@ def note_event(settings: Settings, kind: str, record: Mapping[str, object]) -> N
 
 
 @cache
-def _in(folder: Path) -> "Capture":
-    """One file for the process, however often the model is changed."""
+def _make_capture(folder: Path) -> "Capture":
+    """Make the capture of this process: one file, however often the model is changed."""
     return Capture(folder)
 
 
@@ -77,7 +80,8 @@ MAX_WAITING = 2**24
 
 
 class Capture:
-    """The file. What cannot be written is said once on stderr, and written when there is room."""
+    """The file of recordings. What cannot be written is said once on stderr, and written when there
+    is room."""
 
     def __init__(self, folder: Path) -> None:
         time_stamp = time.strftime("%Y%m%d-%H%M%S")
@@ -249,7 +253,7 @@ def mask_bytes(data: bytes, secrets: Sequence[str] = ()) -> bytes:
     return ("".join(masked_texts) + text[position:]).encode("latin-1")
 
 
-class Captured(ForwardingClient):
+class CapturingClient(ForwardingClient):
     """A client around a client that has no bytes to tap: its chunks are kept as they are."""
 
     def __init__(self, client: ModelClient, endpoint: Endpoint, capture: Capture) -> None:

@@ -1,4 +1,4 @@
-"""The interface of a model: a stream of chunks for a request; what is around a client, too.
+"""The interface of a model's client: a stream of chunks for a request; and wrappers of a client.
 
 Streams are generators: whoever stops reading one early must close it.
 
@@ -96,7 +96,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A named preset: where it listens, which variable holds its key, what it runs by default."""
+    """A provider: where it listens, which variable holds its key, its default model."""
 
     name: str
     base_url: str = ""
@@ -129,7 +129,9 @@ MAX_TRIES_BY_ERROR = {"timeout": 2, "dns": 3, "protocol": 3}
 """Fewer tries for failures that patience seldom helps with, by kind of error."""
 
 
-class Retrying(ForwardingClient):
+class RetryingClient(ForwardingClient):
+    """Sends a request again after a while if its error may pass."""
+
     def __init__(
         self, client: ModelClient, settings: Settings, tell_user: Callable[[str], None]
     ) -> None:

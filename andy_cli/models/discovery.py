@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from andy_cli.foreign_values import read_json
 from andy_cli.guard.addresses import is_loopback_url
-from andy_cli.models.presets import presets
+from andy_cli.models.known_providers import providers_by_name
 from andy_cli.settings import Settings
 
 TIMEOUT = 0.3
@@ -58,7 +58,11 @@ async def scan_servers(
 
 
 def usual_ports(environment: Mapping[str, str]) -> dict[str, int]:
-    ports = {preset.name: preset.local_port for preset in presets().values() if preset.local_port}
+    ports = {
+        provider.name: provider.local_port
+        for provider in providers_by_name().values()
+        if provider.local_port
+    }
     if host := environment.get("OLLAMA_HOST"):
         address = ollama_address(host)
         ports.pop("ollama", None)

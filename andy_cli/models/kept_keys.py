@@ -1,4 +1,4 @@
-"""API keys that the user had kept: `secrets.toml` in the configuration folder, for its owner alone.
+"""API keys that andy was asked to keep: `secrets.toml` in the configuration folder, for its owner.
 
 OPENAI_API_KEY = "sk-..."       under the names of the variables that come before them
 """

@@ -1,7 +1,7 @@
 """Choice of the model that is talked to, with the reason.
 
 What was said comes first: an address, a provider, a model. Then a key in the environment, in the
-order of the presets; then a server on this machine; then the model inside this process.
+order of the providers; then a server on this machine; then the model inside this process.
 """
 
 import os
@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 from andy_cli.errors import AuthError, TransientError, UsageError
 from andy_cli.guard.addresses import check_base_url, is_loopback_url, show_url
 from andy_cli.messages import Effect, Learned
-from andy_cli.models.client import Endpoint, ModelClient, Provider, Retrying
+from andy_cli.models.client import Endpoint, ModelClient, Provider, RetryingClient
 from andy_cli.models.discovery import FoundServer, ollama_address, scan_servers
 from andy_cli.models.kept_keys import read_keys
+from andy_cli.models.known_providers import providers_by_name
 from andy_cli.models.memory import learn_without, recall_model
-from andy_cli.models.presets import presets
 from andy_cli.settings import Settings, Value
 
 FIRST_RUN = """andy has no model to talk to yet. Any one of these will do:
@@ -85,8 +85,8 @@ async def choose_model(
     if base_url := find_base_url(settings):
         return await _at_address(context, provider_name, model, base_url)
     if provider_name:
-        return await _by_preset(
-            context, presets()[provider_name], model, _phrase_origin(settings, "model")
+        return await _find_by_provider(
+            context, providers_by_name()[provider_name], model, _phrase_origin(settings, "model")
         )
     return await _by_order(context, model)
 
@@ -107,10 +107,10 @@ def _make_context(
 def parse_name(text: str) -> tuple[str, str]:
     """Provider and model of `PROVIDER:NAME`, `PROVIDER` or `NAME`.
 
-    `qwen2.5:7b` is all name: what stands before the colon is no preset.
+    `qwen2.5:7b` is all name: what stands before the colon is no provider.
     """
     prefix, _, model_name = text.strip().partition(":")
-    return (prefix, model_name) if prefix in presets() else ("", text.strip())
+    return (prefix, model_name) if prefix in providers_by_name() else ("", text.strip())
 
 
 def parse_model(settings: Settings) -> tuple[str, str]:
@@ -121,7 +121,7 @@ def parse_model(settings: Settings) -> tuple[str, str]:
     address = settings["base_url"]
     if not provider_name or not address.value or settings["model"].strength >= address.strength:
         return provider_name, model
-    provider = presets()[provider_name]
+    provider = providers_by_name()[provider_name]
     if provider.connect:
         return "", ""
     return (provider_name if provider.local_port else ""), model
@@ -181,7 +181,7 @@ def connect_client(
         from andy_cli.models.inside.guided import GuidedClient  # numpy, and few models need it
 
         client = GuidedClient(client)
-    return Retrying(client, settings, tell_user)
+    return RetryingClient(client, settings, tell_user)
 
 
 def _make_client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClient:
@@ -189,12 +189,12 @@ def _make_client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClien
     capture = None
     if settings.text("debug.raw"):
         # 10 ms, and captures are rare.
-        from andy_cli.models.capture import Captured, capture_for
+        from andy_cli.models.capture import CapturingClient, capture_for
 
         capture = capture_for(settings, [endpoint.key])
     if provider.connect:
         client = provider.connect(endpoint, settings)
-        return Captured(client, endpoint, capture) if capture else client
+        return CapturingClient(client, endpoint, capture) if capture else client
     # 10 ms, which the model inside this process does not need.
     from andy_cli.models.http.chat import ChatClient
     from andy_cli.models.ollama_chat import OllamaChat
@@ -260,7 +260,7 @@ def keyed_providers() -> list[tuple[Provider, str]]:
     environment = {**read_keys(), **os.environ}
     return [
         (provider, name)
-        for provider in presets().values()
+        for provider in providers_by_name().values()
         for name in provider.key_names
         if environment.get(name)
     ]
@@ -359,9 +359,9 @@ async def listing_at(
     import httpx2  # see _client
 
     from andy_cli.models.http.chat import model_names
-    from andy_cli.models.http.direct import Direct, explain_silence, headers_for
+    from andy_cli.models.http.direct import DirectTransport, explain_silence, headers_for
 
-    direct = Direct(endpoint, settings)
+    direct = DirectTransport(endpoint, settings)
     began = time.monotonic()
     try:
         answer = await direct.http.get(
@@ -392,7 +392,7 @@ def _make_endpoint(
     context: SelectionContext, provider_name: str, model: str, address: str
 ) -> tuple[Endpoint, Provider]:
     base_url = check_base_url(address)
-    provider = presets()[provider_name or provider_at(base_url)]
+    provider = providers_by_name()[provider_name or provider_at(base_url)]
     key, key_from = _find_key(context, provider)
     return Endpoint(provider.name, model, base_url, key, key_from), provider
 
@@ -414,16 +414,16 @@ def provider_at(base_url: str) -> str:
     Ollama has Ollama's port, on any machine.
     """
     url_parts = urlsplit(base_url)
-    for preset in presets().values():
+    for provider in providers_by_name().values():
         if is_loopback_url(base_url):
-            if preset.local_port and preset.local_port == url_parts.port:
-                return preset.name
-        elif urlsplit(preset.base_url).hostname == url_parts.hostname:
-            return preset.name
+            if provider.local_port and provider.local_port == url_parts.port:
+                return provider.name
+        elif urlsplit(provider.base_url).hostname == url_parts.hostname:
+            return provider.name
     return "ollama" if url_parts.port == OLLAMA_PORT else "openai"
 
 
-async def _by_preset(
+async def _find_by_provider(
     context: SelectionContext, provider: Provider, model: str, reason: str
 ) -> Chosen:
     key, key_from = _find_key(context, provider)
@@ -443,7 +443,7 @@ async def _by_preset(
 async def _with_model(
     context: SelectionContext, endpoint: Endpoint, provider: Provider
 ) -> Endpoint:
-    """The endpoint with a model: the one named, else the preset's, else the server's first."""
+    """The endpoint with a model: the one named, else the provider's, else the server's first."""
     if endpoint.model:
         return endpoint
     is_preset_address = endpoint.base_url == provider.base_url and not provider.local_port
@@ -458,7 +458,7 @@ async def _with_model(
 
 
 def preferred_model(listed: list[str] | tuple[str, ...], provider: Provider) -> str:
-    """The preset's model where it is there, else the first that can chat."""
+    """The provider's model where it is there, else the first that can chat."""
     if not listed or provider.default_model in listed:
         return provider.default_model
     chatting = [name for name in listed if "embed" not in name.lower()]
@@ -473,7 +473,7 @@ async def _by_order(context: SelectionContext, model: str) -> Chosen:
             return _choose_served(context, server, model)
     for provider, reason in _by_environment(context, model):
         if provider.name != "ollama":
-            return await _by_preset(context, provider, model, reason)
+            return await _find_by_provider(context, provider, model, reason)
         address = _find_address(context, provider)
         if listed := await context.models_at(Endpoint("ollama", "", address)):
             endpoint = Endpoint("ollama", model or preferred_model(listed, provider), address)
@@ -497,9 +497,9 @@ def _choose_found(
 
 
 def _by_environment(context: SelectionContext, model: str) -> list[tuple[Provider, str]]:
-    """The presets that the environment has something for; first those that make such a model."""
+    """The providers that the environment has something for; first those that make such a model."""
     available: list[tuple[Provider, str]] = []
-    for provider in presets().values():
+    for provider in providers_by_name().values():
         names = ADDRESS_NAMES.get(provider.name, ())
         if not provider.local_port:
             names = (*provider.key_names, *names)
@@ -522,7 +522,7 @@ def _find_server(found_servers: list[FoundServer], model: str) -> FoundServer | 
 
 
 def _choose_served(context: SelectionContext, found_server: FoundServer, model: str) -> Chosen:
-    provider = presets()[found_server.provider]
+    provider = providers_by_name()[found_server.provider]
     key, key_from = _find_key(context, provider)
     name = model or preferred_model(found_server.models, provider)
     endpoint = Endpoint(provider.name, name, found_server.base_url, key, key_from)
@@ -531,7 +531,7 @@ def _choose_served(context: SelectionContext, found_server: FoundServer, model: 
 
 def _choose_inside(model: str, reason: str) -> Chosen:
     """Choose the model in our own process; the reason is where another model was named."""
-    provider = presets().get("local")
+    provider = providers_by_name().get("local")
     if provider and find_spec("xllamacpp"):
         if not model:
             endpoint = Endpoint("local", provider.default_model)

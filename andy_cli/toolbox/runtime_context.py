@@ -13,7 +13,7 @@ a path may be used is judged afterwards, of the path that was found.
 What takes long runs in a thread that can be stopped: by whoever waits for it, and by its own limit.
 
     async def search(...):
-        return await in_thread(lambda work: looked_through(files, work), seconds=30)
+        return await in_thread(lambda work: search_files(files, work), seconds=30)
 
     for file in files:
         work.go_on()        # raises ToolError when it is to stop, ToolTimeout when its time is up

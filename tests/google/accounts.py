@@ -18,7 +18,7 @@ from andy_cli.settings import load
 from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.google.login import scopes, vault
 from andy_cli.toolbox.google.login.consent import Client, code_in, connect_account, make_question
-from andy_cli.toolbox.google.login.vault import GoogleAccount, Secrets
+from andy_cli.toolbox.google.login.vault import GoogleAccount, GoogleSecrets
 from andy_cli.toolbox.registry import Registry
 from tests.google.emulator import Emulator
 from tests.tools import work_in
@@ -138,7 +138,7 @@ def log_in(emulator: Emulator, parts: str = "") -> GoogleAccount:
 
 def hold(token: str = TOKEN, parts: str = "", expires: float = 4e9) -> GoogleAccount:
     """Be connected, by a login that nobody gave."""
-    held = Secrets(CLIENT.secret, "1//0kanarienvogel-refresh", token, expires)
+    held = GoogleSecrets(CLIENT.secret, "1//0kanarienvogel-refresh", token, expires)
     return vault.keep_login(
         GoogleAccount(EMAIL, CLIENT.id, tuple(scopes.requested_scopes(parts)), "file"), held
     )

@@ -1,4 +1,4 @@
-"""Keep data and the model's own words apart: escape what it is told, know what it merely repeats.
+"""Guard against prompt injection: escape data for a model, and know calls that only repeat it.
 
 Data on its way to a model has its control tokens broken: a page that holds `<|im_end|>` would end
 the message it stands in, and a model that quotes `<tool_call>` would seem to ask for a tool. After

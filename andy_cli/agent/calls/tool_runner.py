@@ -435,7 +435,7 @@ class ToolRunner:
 
     @property
     def turn_actions(self) -> Sequence[ActionRecord]:
-        """Those of this turn."""
+        """The actions of this turn."""
         return [action for action in self.actions if not action.earlier]
 
     def find_not_done(self) -> tuple[NotDone, ...]:

@@ -1,1 +1,1 @@
-"""Does the answer say only what results, the user or the history say? The door is audit.py."""
+"""Check an answer against results, the user's words and the history; audit.py is its entry."""

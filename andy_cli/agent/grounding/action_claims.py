@@ -191,12 +191,11 @@ def find_figures(text: str) -> set[str]:
 
 
 CHANGES = frozenset([Effect.WRITE, Effect.DESTROY, Effect.RUN, Effect.ACT])
-OUTSIDE = frozenset([Effect.ACT, Effect.RUN, Effect.DESTROY, Effect.WRITE])
 EFFECTS = {
-    **dict.fromkeys("create change tidy delete move copy rename save".split(), CHANGES),
+    **dict.fromkeys("create change tidy delete move copy rename save schedule".split(), CHANGES),
+    **dict.fromkeys("cancel remember upload open".split(), CHANGES),
     **dict.fromkeys("send share".split(), frozenset([Effect.ACT, Effect.RUN])),
-    **dict.fromkeys("schedule cancel remember upload open".split(), OUTSIDE),
-    "download": OUTSIDE | {Effect.NETWORK, Effect.READ},
+    "download": CHANGES | {Effect.NETWORK, Effect.READ},
     **dict.fromkeys("play stop queue".split(), frozenset([Effect.PLAY, Effect.RUN])),
     **dict.fromkeys("run install".split(), frozenset([Effect.RUN, Effect.ACT])),
 }

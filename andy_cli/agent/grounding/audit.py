@@ -1,4 +1,4 @@
-"""The grounding audit: what in an answer does nothing support? (C2, C23, C32, R16)
+"""The grounding audit: find what nothing supports in an answer (C2, C23, C32, R16).
 
 Deeds are held against the calls of the turn, names are looked up, figures are judged for those who
 ask. Pure, and linear in the answer and the evidence.

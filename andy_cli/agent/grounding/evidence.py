@@ -441,7 +441,7 @@ class EvidenceIndex:
 
     @cached_property
     def earlier_key_words(self) -> set[str]:
-        """Those of what was said before and of the calls."""
+        """The key words of what was said before and of the calls."""
         actions = (action.text for action in self.evidence.actions or ())
         return find_key_words(fold_text("\n".join([*self.evidence.history, *actions])))
 

@@ -570,7 +570,7 @@ class History:
         self.turn_start = 0
         """The position of the user's last message."""
         self.user_request = ""
-        """Of that message, without what came with it: what the user wants is read from it."""
+        """The words of that message, without what came with it: the wish is read from them."""
         self.user_texts = deque[str](maxlen=MAX_KNOWN_TEXTS)
         self.attached_texts = deque[str](maxlen=MAX_KNOWN_TEXTS)
         """Texts that came with the user's words: piped, attached, printed."""

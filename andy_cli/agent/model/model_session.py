@@ -50,7 +50,7 @@ from andy_cli.messages import (
     Wire,
 )
 from andy_cli.models.client import ModelClient
-from andy_cli.models.presets import presets
+from andy_cli.models.known_providers import providers_by_name
 from andy_cli.models.token_count import tokens
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
@@ -68,7 +68,7 @@ OVERHEAD = 60
 LOW, HIGH = 0.6, 1.5
 """Bounds of a true number of tokens as parts of our estimate; for messages."""
 MIN_TOOLS_SHARE = 0.35
-"""The same lower bound for tools: a template may write them much shorter than JSON."""
+"""The lower bound for tools: a template may write them much shorter than JSON."""
 
 
 class PromptTokens(NamedTuple):
@@ -277,7 +277,7 @@ class ModelProfile:
     fixed: int
     """Estimated tokens of what goes with every request: the system prompt and the schemas."""
     schema_tokens: int
-    """Those of the schemas alone."""
+    """Estimated tokens of the schemas alone."""
 
     @property
     def is_one_object(self) -> bool:
@@ -395,7 +395,7 @@ def _escape_nested(value: object) -> object:
 
 def render_schemas(client: ModelClient, tools: Tools, names: Mapping[str, str]) -> Iterator[Schema]:
     """Render the tools as the provider takes them; calls are validated against the originals."""
-    provider = presets().get(client.name.partition(":")[0])
+    provider = providers_by_name().get(client.name.partition(":")[0])
     plain = provider is not None and provider.plain_schemas
     for name, tool in tools.items():
         yield render_provider_schema(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.bodies import calls, json_text, python_calls
 from andy_cli.compiler.bodies.end_detectors import MarkerEnd, make_bare_call_end, make_json_end
-from andy_cli.compiler.dialect import Dialect, FindEnd, Parse, Parsed, Tools
+from andy_cli.compiler.dialect import Dialect, MakeEndDetector, Parse, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Message, ToolRequest, Wire
 
@@ -182,7 +182,7 @@ def render_schemas(tools: Tools) -> str:
 def make_taught_dialect(
     dialect_name: str,
     start_markers: tuple[str, ...],
-    make_end_detector: FindEnd,
+    make_end_detector: MakeEndDetector,
     parse_frame: Parse,
     write_call: Write,
     end_markers: tuple[str, ...] = (),
@@ -192,7 +192,7 @@ def make_taught_dialect(
     return Dialect(
         name=dialect_name,
         start_markers=start_markers,
-        body=make_end_detector,
+        make_end_detector=make_end_detector,
         parse=parse_frame,
         write=write_call,
         render=make_renderer(write_call, result_between(*result_markers)),

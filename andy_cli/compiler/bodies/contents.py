@@ -37,7 +37,7 @@ SECTION = Expression(
     r"<\|open\|>(?P<tag>call)\s{1,9}tool=\"(?P<name>[^<>\"]{1,300})\"(?P<rest>[^<>]{0,99})<\|sep\|>"
     r"(?P<empty>)"
 )
-"""The same with the tokens of Kimi K3."""
+"""A tag that holds the name of a tool, with the tokens of Kimi K3."""
 TAG = Expression(
     rf"<(?P<tag>{PREFIX}(?:function|invoke|tool|call|tool_call|function_call|action))"
     rf"(?:\s{{0,9}}=\s{{0,9}}|[\s\u0120]{{0,9}}\b(?:name|tool)\s{{0,9}}=\s{{0,9}})"

@@ -74,11 +74,11 @@ class HeldEnd:
     def __init__(self, decide: Callable[[str], HeadDecision], held_text: str = "") -> None:
         self._decide = decide
         self._held = held_text
-        self._body: EndDetector | None = None
+        self._end_detector: EndDetector | None = None
 
     def feed(self, text: str) -> int | None:
-        if self._body is not None:
-            return self._body.feed(text)
+        if self._end_detector is not None:
+            return self._end_detector.feed(text)
         known_length = len(self._held)
         self._held += text
         decision = self._decide(self._held)
@@ -86,8 +86,8 @@ class HeldEnd:
             return decision
         if isinstance(decision, int):
             return max(0, decision - known_length)
-        self._body, body_start = decision
-        body_end = self._body.feed(self._held[body_start:])
+        self._end_detector, body_start = decision
+        body_end = self._end_detector.feed(self._held[body_start:])
         if body_end is None or body_end < 0:
             return body_end
         return body_start + body_end - known_length
@@ -104,16 +104,17 @@ class LeadEnd:
     """
 
     def __init__(
-        self, may_begin: Callable[[str], bool], body: EndDetector, start: str = ""
+        self, may_begin: Callable[[str], bool], end_detector: EndDetector, start: str = ""
     ) -> None:
-        self._may_begin, self._body, self._start = may_begin, body, start
+        self._may_begin, self._start = may_begin, start
+        self._end_detector = end_detector
 
     def feed(self, text: str) -> int | None:
         if len(self._start) < MAX_LEAD_LENGTH:
             self._start += text[: MAX_LEAD_LENGTH - len(self._start)]
             if not self._may_begin(self._start):
                 return -1
-        return self._body.feed(text)
+        return self._end_detector.feed(text)
 
 
 def begins_with(characters: str) -> Callable[[str], bool]:

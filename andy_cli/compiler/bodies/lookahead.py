@@ -1,6 +1,7 @@
-"""Can what has begun still become a request that no marker announces?
+"""Tell whether what has begun may still become a request that no marker announces.
 
-Asked about the first characters, which may be few: False only if no more text could change it.
+The first characters are looked at, which may be few: the answer is no only if no more text could
+change it.
 """
 
 import re

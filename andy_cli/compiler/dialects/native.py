@@ -253,7 +253,7 @@ def as_native(call: ToolCall) -> dict[str, object]:
 
 DIALECT = Dialect(
     name="native",
-    body=lambda opener, tools: ReplyEnd(),
+    make_end_detector=lambda opener, tools: ReplyEnd(),
     parse=lambda text, tools: None,
     render=render,
 )

@@ -44,14 +44,14 @@ class Frame:
         self,
         opener: str,
         readers: tuple[Dialect, ...],
-        body: EndDetector,
+        end_detector: EndDetector,
         tools: Tools,
         mid_line: bool,
         quote: str,
     ) -> None:
         """`mid_line`: words stand before the opener on its line. `quote`: right before it."""
         self.opener, self.readers = opener, readers
-        self.body, self._tools = body, tools  # the body finds the end
+        self.end_detector, self._tools = end_detector, tools
         self._mid_line, self._quote = mid_line, quote
         self.is_strong = len(opener) > 2 and opener[0] in "<[]\u273f" and opener[-1] not in "([{"
         """A marker began it, nothing that text may begin with as well."""
@@ -91,7 +91,7 @@ class Frame:
 
         None for all of it while the end is not seen, and -1 where this cannot be a frame at all.
         """
-        end = self.body.feed(text) if text else None
+        end = self.end_detector.feed(text) if text else None
         if end is None or end >= 0:
             self._collected.append(text[:end])
             self._size += len(self._collected[-1])
@@ -103,13 +103,13 @@ class Frame:
 
         None where it cannot be more than text.
         """
-        if not self.is_strong or not self._may_ask or isinstance(self.body, FrameEnd):
+        if not self.is_strong or not self._may_ask or isinstance(self.end_detector, FrameEnd):
             return None
         text, self._collected, self._size = "".join(self._collected) + text, [], 0
         end_markers = {
             closer for dialect in self.readers for closer in dialect.end_markers if len(closer) > 1
         }
-        self.body = FrameEnd(end_markers, self.opener, self._tools)
+        self.end_detector = FrameEnd(end_markers, self.opener, self._tools)
         return text
 
     def words_follow(self, following_text: str, final: bool) -> bool | None:

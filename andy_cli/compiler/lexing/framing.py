@@ -180,7 +180,7 @@ MENTIONED = Expression(
 )
 
 
-def _element_body(opener: str, tools: Tools) -> EndDetector:
+def _make_element_end(opener: str, tools: Tools) -> EndDetector:
     closer = f"</{opener[1:].rstrip('> ')}>"
     return LeadEnd(lambda start: not MENTIONED.match(start), CloserEnd(closer))
 
@@ -199,7 +199,7 @@ FRAMING = (
     ),
     Dialect(
         "element",
-        _element_body,
+        _make_element_end,
         _read_element,
         start_markers=tuple(f"<{tag}>" for tag in (*CALLS, *RESULTS)),
     ),

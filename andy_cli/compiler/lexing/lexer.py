@@ -237,7 +237,7 @@ class Lexer:
     def _read_position(self) -> tuple[object, ...]:
         """The state of which something changes with every step."""
         frame = self._frame
-        frame_state = (frame.body, frame.ended) if frame else ()
+        frame_state = (frame.end_detector, frame.ended) if frame else ()
         return len(self._held), frame_state, self._end_markers, self.over
 
     def _emit(self, kind: Kind, size: int) -> None:
@@ -337,7 +337,7 @@ class Lexer:
             self._behind_call = self._behind_plain = True  # a list of requests goes on
             return
         name = dialect.name if dialect else ""
-        has_content = parsed.asks or bool(parsed.text)
+        has_content = parsed.is_request or bool(parsed.text)
         kind: Kind = "call" if has_content or parsed.reasoning else "framing"
         fence = self._own_fence(frame, name)
         self._out.append(Segment(kind, self._at, written, parsed, name, fence))
@@ -346,7 +346,7 @@ class Lexer:
         self._end_markers = parsed.thinks_until
         self._behind_plain = False
         self._behind_call |= has_content
-        self._called |= parsed.asks
+        self._called |= parsed.is_request
         self._began |= bool(parsed.text)
         self._lead = ""  # what stood between is not on the line any more
 
@@ -713,7 +713,7 @@ class Lexer:
         readers = marker.dialects
         if found_marker.lead and opener in WEAK:  # the others want it at the start of a line
             readers = tuple(reader for reader in readers if opener in reader.start_markers)
-        make_detector = make_code_end if opener[0] == "`" else marker.body
+        make_detector = make_code_end if opener[0] == "`" else marker.make_end_detector
         assert make_detector is not None, "every opener has one"
         end_detector = make_detector(opener, self._tools)
         self._frame = Frame(

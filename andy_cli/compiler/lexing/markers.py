@@ -23,7 +23,7 @@ from andy_cli.compiler.control_tokens import (
     SPLITTING,
     STRIPPED_CLOSERS,
 )
-from andy_cli.compiler.dialect import Dialect, FindEnd
+from andy_cli.compiler.dialect import Dialect, MakeEndDetector
 from andy_cli.compiler.lexing.framing import FRAMING, NEXT_TURN
 
 Form = tuple[str, str]
@@ -211,8 +211,8 @@ class Marker(NamedTuple):
     where: Where = "anywhere"
     dialects: tuple[Dialect, ...] = ()
     """The dialects that may read what an opener begins, the likeliest first."""
-    body: FindEnd | None = None
-    """Finds where it ends, for all of them."""
+    make_end_detector: MakeEndDetector | None = None
+    """Taken from the dialect that was added first: it finds the end for all of them."""
 
 
 OWN_LINES = ("assistant:", "assistant\n", "model\n", "### assistant:", "### response:")
@@ -221,7 +221,7 @@ HEADINGS = ("### instruction:", "### human:", "### user:")
 """Beginnings of somebody else's turn in prompts without control tokens."""
 OTHER_RESULTS = ("[TOOL_RESULTS]", "<function_results>", "\u273fRESULT\u273f", "\u273fRETURN\u273f")
 """Further openers of a result."""
-NEXT = Marker("foreign", "line", (NEXT_TURN,), NEXT_TURN.body)
+NEXT = Marker("foreign", "line", (NEXT_TURN,), NEXT_TURN.make_end_detector)
 TOKEN_MARKER = Marker("token")
 MAX_TOKEN_LENGTH = 140
 
@@ -404,7 +404,9 @@ class Markers:
             self._folded |= dict.fromkeys(HEADINGS, Marker("foreign"))
 
     def _add(self, table: dict[Key, Marker], key: Key, place: Where, dialect: Dialect) -> None:
-        marker: Marker = table.get(key) or Marker("opener", place, body=dialect.body)
+        marker: Marker = table.get(key) or Marker(
+            "opener", place, make_end_detector=dialect.make_end_detector
+        )
         expected = dialect.name == self._expected
         readers = (dialect, *marker.dialects) if expected else (*marker.dialects, dialect)
         if place == "anywhere":  # those that want a line of their own are left out elsewhere

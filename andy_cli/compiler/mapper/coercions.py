@@ -262,7 +262,7 @@ def is_comma_separated(node: SchemaNode) -> bool:
 
 
 def respell_text(text: str, node: SchemaNode) -> Iterator[Coercion]:
-    """The same text in the declared format or pattern."""
+    """Write the text in the declared format or pattern."""
     for certain, rewritten in rewrite_in_format(text, str(node.schema.get("format", ""))):
         yield Coercion(1 if certain else 6, rewritten)
     if "pattern" in node.schema or "maxLength" in node.schema:

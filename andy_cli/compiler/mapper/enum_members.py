@@ -117,7 +117,7 @@ def find_similar_members(text: str, choices: Sequence[str]) -> Iterator[tuple[in
 
 
 def _compare_words(text: str, choices: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """The same by the words of a text that may be inflected, shortened or part of a phrase."""
+    """Compare by the words of a text that may be inflected, shortened or part of a phrase."""
     plain_text = plain_name(text)
     # Where `warmer` is asked, `warm` is another one.
     choices = [

@@ -1,4 +1,4 @@
-"""The public door: a call as a model wrote it -> the call its schema forces, or what is wrong.
+"""Map a call as a model wrote it to the call that its schema forces, or say what is wrong with it.
 
 What validates is returned untouched. What is returned validates, or there are problems. Mapping
 twice is mapping once. Nothing here raises, waits or looks at the world (C15, D15, R14, R18).
@@ -352,7 +352,8 @@ def _report_invalid_arguments(
 def _find_problems(
     given_arguments: object, schema: PreparedSchema, scope: MappingScope
 ) -> tuple[Problem, ...]:
-    """Those of the reading with the fewest wrong names: what could be put right is not asked."""
+    """Find the problems of the reading with the fewest wrong names: what could be put right is not
+    asked about."""
     problems = schema.problems(given_arguments if given_arguments is not None else {})
     if not isinstance(given_arguments, dict) or schema.too_many(given_arguments):
         return problems

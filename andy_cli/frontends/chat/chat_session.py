@@ -84,7 +84,7 @@ class ChatSession:
         self.options = options
         """The way in which the next conversation is opened; /model changes it."""
         self.first_options = options
-        """Those of the start: the server they name can be gone back to."""
+        """The options of the start: the server they name can be gone back to."""
         self.tell = tell_user
         self.greet: Callable[[OpenConversation], object] = lambda conversation: None
         """Called when the first conversation is open, before anything is told of it."""

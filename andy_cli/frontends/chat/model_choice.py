@@ -18,7 +18,7 @@ from andy_cli.models.client import Endpoint, Provider
 from andy_cli.models.discovery import FoundServer
 from andy_cli.models.inside.weights import PACKAGED, find
 from andy_cli.models.kept_keys import keep_key
-from andy_cli.models.presets import presets
+from andy_cli.models.known_providers import providers_by_name
 from andy_cli.models.select import Listing
 from andy_cli.settings import save
 
@@ -126,7 +126,7 @@ class ModelChoice:
     async def _choose_provider(self) -> Provider:
         hosted = [
             provider
-            for provider in presets().values()
+            for provider in providers_by_name().values()
             if provider.key_names and not provider.local_port
         ]
         names = [provider.name for provider in hosted]
@@ -137,7 +137,7 @@ class ModelChoice:
 
     async def _at_address(self, written: str) -> Options | None:
         base_url = check_base_url(written)
-        provider = presets()[select.provider_at(base_url)]
+        provider = providers_by_name()[select.provider_at(base_url)]
         listing = await self._list_models(base_url, provider)
         key = ""
         if listing.status in REFUSED and provider.key_names:
@@ -216,7 +216,7 @@ def recognize_key(key: str) -> Provider | None:
     """Find the provider of a key by the key's first characters."""
     matching_providers = (
         row_server
-        for row_server in presets().values()
+        for row_server in providers_by_name().values()
         if key.startswith(row_server.key_begins or ("\n",))
     )
     return next(matching_providers, None)

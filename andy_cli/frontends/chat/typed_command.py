@@ -34,7 +34,7 @@ from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.runtime_context import in_thread
 from andy_cli.toolbox.terminal import sandbox
 from andy_cli.toolbox.terminal.output import HEAD
-from andy_cli.toolbox.terminal.running import SHELL_SAYS, Ran, run_command
+from andy_cli.toolbox.terminal.running import SHELL_SAYS, CommandRun, run_command
 from andy_cli.toolbox.terminal.sandboxes import secrets_in
 
 ABOUT = (
@@ -120,7 +120,7 @@ def find_refusal(session: ChatSession, command: str) -> str:
     return "" if (verdict := gate.decide_typed(approval_request)).allowed else verdict.reason
 
 
-def describe_ending(finished: Ran) -> str:
+def describe_ending(finished: CommandRun) -> str:
     """Describe how it ended, if that was not plainly well."""
     background_note = ["a program goes on in the background"] * (finished.ending == "left")
     exit_note = [f"exit code {finished.code}"] * bool(finished.code)

@@ -49,7 +49,7 @@ def read_tools(file: Path) -> Iterator[Offer]:
 
 def list_models() -> list[Offer]:
     """List the models that are set, have a key, lie on disk or were talked to before."""
-    # Presets import every provider's module.
+    # Looking for providers imports the module of each.
     from andy_cli.models import memory, select
     from andy_cli.models.inside import weights
 
@@ -69,15 +69,23 @@ def list_models() -> list[Offer]:
 
 
 def list_addresses() -> list[Offer]:
-    from andy_cli.models.presets import presets  # see models
+    from andy_cli.models.known_providers import providers_by_name  # see models
 
-    return [(preset.base_url, preset.name) for preset in presets().values() if preset.base_url]
+    return [
+        (provider.base_url, provider.name)
+        for provider in providers_by_name().values()
+        if provider.base_url
+    ]
 
 
 def list_variables() -> list[Offer]:
-    from andy_cli.models.presets import presets  # see models
+    from andy_cli.models.known_providers import providers_by_name  # see models
 
-    return [(name, preset.name) for preset in presets().values() for name in preset.key_names]
+    return [
+        (name, provider.name)
+        for provider in providers_by_name().values()
+        for name in provider.key_names
+    ]
 
 
 def list_weights() -> list[Offer]:

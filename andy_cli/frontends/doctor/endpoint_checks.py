@@ -16,7 +16,7 @@ from andy_cli.guard.addresses import show_url
 from andy_cli.models import discovery, select
 from andy_cli.models.client import Endpoint
 from andy_cli.models.discovery import FoundServer
-from andy_cli.models.presets import presets
+from andy_cli.models.known_providers import providers_by_name
 from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings
 from andy_cli.toolbox.collection import Collection
@@ -72,7 +72,7 @@ async def find_endpoints(
 
 def choose_served(server: FoundServer) -> Chosen:
     """Choose a model of a server on this machine."""
-    provider = presets()[server.provider]
+    provider = providers_by_name()[server.provider]
     model = select.preferred_model(server.models, provider)
     endpoint = Endpoint(server.provider, model, server.base_url)
     return Chosen(endpoint, provider, "it answers on this machine")
@@ -163,8 +163,8 @@ async def check_inner_model(
 
 def is_missing(endpoint: Endpoint, models: Sequence[str]) -> bool:
     """Find out if a server that lists its models lacks this one; hosted ones have further names."""
-    preset = presets().get(endpoint.provider)
-    hosted = preset is not None and preset.is_hosted(endpoint.base_url)
+    known_provider = providers_by_name().get(endpoint.provider)
+    hosted = known_provider is not None and known_provider.is_hosted(endpoint.base_url)
     names = {endpoint.model, f"{endpoint.model}:latest"}
     return bool(models) and not hosted and not names.intersection(models)
 

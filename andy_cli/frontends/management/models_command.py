@@ -1,4 +1,4 @@
-"""`andy models list|pull|default`."""
+"""`andy models list|pull|default`; `info` is in model_info.py, `probe` in frontends/probe."""
 
 import asyncio
 import sys
@@ -19,7 +19,7 @@ BESIDE_MODEL = ("base_url", "api_key_env")
 
 
 def list_models(options: Options, as_json: bool) -> None:
-    """Presets whose key is there, servers on this machine, weights on disk; and what is used."""
+    """List providers with a key, servers on this machine, weights on disk; and what is used."""
     asyncio.run(_print_models(options, as_json))
 
 

@@ -119,7 +119,7 @@ def describe_measured(trusted: MeasuredTrust) -> str:
     """Describe what the model is trusted with from now on, and where it was first wrong."""
     wrong = [attempt for attempt in trusted.tried if not attempt.right]
     lines = [f"trusted with: {', '.join(describe_trust(trusted.effects)) or 'nothing'}"]
-    lines += [f"  wrong: {attempt.trial.effect}: {attempt.said}" for attempt in wrong]
+    lines += [f"  wrong: {attempt.trial.effect}: {attempt.request_text}" for attempt in wrong]
     return "\n".join(map(neutralize_text, lines))
 
 
@@ -223,7 +223,11 @@ def make_probe_record(
         "kept_held": was_kept.way.held if was_kept else None,
         "trusted": trusted.effects if trusted else None,
         "trials": [
-            {"effect": attempt.trial.effect, "values": attempt.trial.values, "said": attempt.said}
+            {
+                "effect": attempt.trial.effect,
+                "values": attempt.trial.value_count,
+                "said": attempt.request_text,
+            }
             | {"right": attempt.right}
             for attempt in (trusted.tried if trusted else ())
         ],

@@ -99,7 +99,7 @@ class ProbeBench(NamedTuple):
     chosen: Chosen
     client: ModelClient
     loose_client: ModelClient
-    """The same model, whose server is not asked to hold it to anything."""
+    """A client of the same model whose server is not asked to hold it to anything."""
     options: Options
     tries: int
     progress: Callable[[str], None] = lambda line: None

@@ -91,9 +91,9 @@ class TrustTrial(NamedTuple):
     effect: Effect
     tool: str
     about: str
-    values: int
+    value_count: int
     """The number of values that it takes."""
-    said: tuple[tuple[str, Arguments], ...]
+    requests: tuple[tuple[str, Arguments], ...]
     """Both requests, each with the values that it wants."""
 
 
@@ -102,8 +102,8 @@ def _read_trials(text: str) -> Iterator[TrustTrial]:
     for heading, *requests in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
         signature, _, about = heading.partition(": ")
         effect, tool, *names = signature.split()
-        said = tuple(_read_request(request.strip(), names) for request in requests)
-        yield TrustTrial(Effect(effect), tool, about, len(names), said)
+        read_requests = tuple(_read_request(request.strip(), names) for request in requests)
+        yield TrustTrial(Effect(effect), tool, about, len(names), read_requests)
 
 
 def _read_request(written: str, names: Sequence[str]) -> tuple[str, Arguments]:

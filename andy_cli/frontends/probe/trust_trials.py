@@ -1,7 +1,7 @@
 """Trials of what a model gets right by itself: tool and values, by effect and number of values.
 
-Of each effect there are tools that need no value, one, two and three. They touch nothing; what they
-would do is said in their names alone, as with any tool.
+Of each effect there are tools that need no value, one, two and three. They do nothing: to the model
+they are tools all the same, as it reads no more than their names and descriptions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,9 +28,9 @@ EFFECTS = tuple(dict.fromkeys(trial.effect for trial in TRIALS))
 
 
 def make_tool(trial: TrustTrial) -> Tool:
-    """Its tool, which says that it was done and does nothing; so nobody has to be asked."""
+    """Make the tool of a trial, which only says that it was done: so nobody has to be asked."""
     kinds = {str: "string", int: "integer"}
-    _, values = trial.said[0]
+    _, values = trial.requests[0]
     properties = {name: {"type": kinds[type(value)]} for name, value in values.items()}
     schema: Schema = {"type": "object", "properties": properties, "required": [*properties]}
     return Tool(
@@ -43,16 +43,16 @@ def make_tool(trial: TrustTrial) -> Tool:
     )
 
 
-def offer_trial_tools(values: int) -> Registry:
-    """The tools of all effects that need so many values."""
-    return Registry(make_tool(trial) for trial in TRIALS if trial.values == values)
+def offer_trial_tools(value_count: int) -> Registry:
+    """Make a registry of the tools of all effects that need so many values."""
+    return Registry(make_tool(trial) for trial in TRIALS if trial.value_count == value_count)
 
 
 class TrustAttempt(NamedTuple):
     """One request and whether it was carried out."""
 
     trial: TrustTrial
-    said: str
+    request_text: str
     right: bool
 
 
@@ -68,12 +68,12 @@ async def measure_trust(bench: ProbeBench, probed_way: ProbedWay) -> MeasuredTru
     all_attempts: list[TrustAttempt] = []
     for effect in EFFECTS:
         trials = [trial for trial in TRIALS if trial.effect is effect]
-        for trial in sorted(trials, key=lambda trial: trial.values):
+        for trial in sorted(trials, key=lambda trial: trial.value_count):
             attempts = await try_trial(bench, probed_way, trial)
             all_attempts += attempts
             if not can_be_trusted(attempts, len(attempts)):
                 break
-            trusted[effect] = trial.values
+            trusted[effect] = trial.value_count
     return MeasuredTrust(trusted, tuple(all_attempts))
 
 
@@ -82,7 +82,7 @@ async def try_trial(
 ) -> list[TrustAttempt]:
     """Make the requests of a trial, until it is known that too many are wrong."""
     attempts: list[TrustAttempt] = []
-    requests = trial.said * bench.tries
+    requests = trial.requests * bench.tries
     for text, wanted_values in requests:
         attempts.append(await try_request(bench, probed_way, trial, text, wanted_values))
         if not can_be_trusted(attempts, len(requests)):
@@ -100,8 +100,8 @@ async def try_request(
     bench: ProbeBench, probed_way: ProbedWay, trial: TrustTrial, text: str, wanted_values: Arguments
 ) -> TrustAttempt:
     """Make one request and see if the one call carried out is right. Raises ModelError."""
-    bench.progress(f"{probed_way.name}  {trial.effect} with {trial.values} values: {text}")
-    conversation = bench.create_conversation(probed_way, offer_trial_tools(trial.values))
+    bench.progress(f"{probed_way.name}  {trial.effect} with {trial.value_count} values: {text}")
+    conversation = bench.create_conversation(probed_way, offer_trial_tools(trial.value_count))
     turn_events = await take_turn(conversation, text, partial(is_wrong, trial, wanted_values))
     error = find_failure(turn_events)
     if error and is_hopeless(error, probed_way.protocol):

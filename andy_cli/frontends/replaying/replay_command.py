@@ -192,7 +192,7 @@ async def _replay_chunks(
 
 
 def _find_tools(recorded: RecordedRequest) -> Tools:
-    """Those the compiler knew, else those in the request, else those of today."""
+    """Find the tools that the compiler knew, else those in the request, else those of today."""
     for source in (recorded.outcome, recorded.body):
         listed = source.get("tools") if source else None
         if isinstance(listed, list):

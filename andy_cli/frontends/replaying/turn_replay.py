@@ -16,6 +16,7 @@ from pathlib import Path
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
+from andy_cli.call_notes import read_refusal
 from andy_cli.errors import SHELL_WAYS, ModelError, ToolError, UsageError
 from andy_cli.foreign_values import text_of
 from andy_cli.frontends.replaying.capture_reader import Record, RecordedCapture, RecordedRequest
@@ -68,9 +69,8 @@ class RecordedGate(Gate):
     async def decide(self, approval_request: ApprovalRequest) -> Decision:
         results = self._model.results
         if results and text_of(results[0], "status") == Status.DENIED:
-            # The words that steps.py tells the model hold the reason.
-            refusal = text_of(results.popleft(), "content").partition(": ")[2]
-            return Decision(False, refusal.partition(". Do not")[0], asked=True)
+            note = text_of(results.popleft(), "content")
+            return Decision(False, read_refusal(note) or note, asked=True)
         return Decision(True, "as at the time")
 
 

@@ -17,7 +17,7 @@ MAX_MODEL_NAMES = 200
 """Names of models that are counted on their own."""
 OTHERS = "(others)"
 MAX_SHARED_CHARACTERS = 4_000
-"""The same, of calls that other processes show."""
+"""Characters of each text of a call that the other processes are shown."""
 SHOWN_AFTER = 0.2
 """Seconds until the other processes know of a call."""
 MAX_REPLY_CHARACTERS = 32_000

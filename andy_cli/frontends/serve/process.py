@@ -76,7 +76,7 @@ async def open_app(context: WorkerContext) -> AsyncIterator[App]:
             context.token,
             tuple(host.lower() for host in options.hosts),
             tuple(options.origins),
-            not is_loopback(options.host),
+            takes_addresses=not is_loopback(options.host),
         )
         yield App(upstreams, guard, CallRecords(context.stats, context.slot))
 

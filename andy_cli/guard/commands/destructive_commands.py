@@ -185,7 +185,7 @@ def _judge_raw_copy(name: str, arguments: Words, folder: ShellFolder) -> str:
 
 MOVERS = frozenset("mv cp install ln rsync scp tee rename link".split())
 THROUGH_LINKS = frozenset("cp scp tee".split())
-"""Those that write to what a link leads to; the others put a file in its place."""
+"""Movers that write to what a link leads to; the others put a file in its place."""
 
 
 def _judge_move(name: str, arguments: Words, folder: ShellFolder) -> str:

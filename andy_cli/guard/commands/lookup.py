@@ -68,7 +68,8 @@ WHOLE_FOLDER = frozenset(["*", ".*", "**", ".[!.]*", ".??*", "[!.]*", "{*,.*}"])
 """Patterns of names that take all that is in a folder, or all that is hidden."""
 
 Locate = Callable[[str, bool], Iterable[str]]
-"""Names what a place really is, and what its links lead to; those of its last part too if told."""
+"""(place, follows) -> the places that it really is, links on the way to it followed; a link that it
+is itself only where `follows` says so."""
 
 
 class ShellFolder(NamedTuple):

@@ -23,7 +23,9 @@ QUICK_TIMEOUT = 2.0
 """Seconds for what only makes a message better."""
 
 
-class Direct:
+class DirectTransport:
+    """Sends requests to a server by httpx2, without the library of OpenAI."""
+
     def __init__(self, endpoint: Endpoint, settings: Settings) -> None:
         self._endpoint = endpoint
         self.http = _make_client(endpoint, settings)

@@ -277,9 +277,9 @@ def choose_transport(endpoint: Endpoint, settings: Settings) -> Transport:
 
         return ThroughOpenAI(endpoint, settings)
     # 80 ms, and only whoever sends something needs it.
-    from andy_cli.models.http.direct import Direct
+    from andy_cli.models.http.direct import DirectTransport
 
-    return Direct(endpoint, settings)
+    return DirectTransport(endpoint, settings)
 
 
 async def drain_answer(answer: HttpAnswer) -> None:

@@ -13,17 +13,17 @@ import httpx2
 import openai
 
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.direct import Direct, explain_silence
+from andy_cli.models.http.direct import DirectTransport, explain_silence
 from andy_cli.models.http.request import AZURE, Body, HttpAnswer
 from andy_cli.settings import Settings
 
 AZURE_VERSION = "2024-10-21"
-"""Of its API, for addresses below which there is no /openai/v1."""
+"""The version of Azure's API, for addresses below which there is no /openai/v1."""
 
 
 class ThroughOpenAI:
     def __init__(self, endpoint: Endpoint, settings: Settings) -> None:
-        self._direct = Direct(endpoint, settings)
+        self._direct = DirectTransport(endpoint, settings)
         self._endpoint = endpoint
         self._api = _make_client(endpoint, self._direct.http)
 

@@ -63,7 +63,7 @@ class Encoder:
         """Encode texts that are compared with in every process, or read what was kept of them."""
 
     def prepare_commands(self, texts: Sequence[str]) -> None:
-        """The same of texts that describe commands of others."""
+        """Encode texts that describe commands of others, or read what was kept of them."""
 
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:
         """Measure how near the text is to each of the others: 1 if they mean the same."""

@@ -1,8 +1,12 @@
-"""Weights that were learned, and what they say of a request: which kind of wish or talk it is
-(.ci/kind_weights.py) and, from what people wrote to commands of other trades, which command it asks
-for (.ci/command_weights.py), which of its words are a value (.ci/value_weights.py,
-.ci/run_weights.py), and which member of an enumeration it means (.ci/member_weights.py); and what
-may be guessed of the lines of files before they are encoded (.ci/guess_weights.py).
+"""Learned weights, and how a request is rated by them.
+
+    the kind of wish or talk that it is                       .ci/kind_weights.py
+    the command that it asks for                              .ci/command_weights.py
+    the words in it that are a value                          .ci/value_weights.py, run_weights.py
+    the member of an enumeration that it means                .ci/member_weights.py
+    a guess at the lines of files before they are encoded     .ci/guess_weights.py
+
+Commands, values and members were learned from what people wrote to commands of other trades.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,11 +20,11 @@ COMMAND_WEIGHTS = Path(__file__).with_name("commands.npz")
 VALUE_WEIGHTS = Path(__file__).with_name("values.npz")
 GUESS_WEIGHTS = Path(__file__).with_name("guesses.npz")
 EPSILON = 1e-9
-"""Keeps a vector of nothing from a division by 0."""
+"""Added to the length of a vector, so that one of length 0 can be divided by it."""
 MAX_COUNT = 3.0
-"""More that does not fit tells no more."""
+"""A count of what does not fit; more than that tells no more."""
 NEAR_WEIGHT = 4.0
-"""Of nearness beside counts."""
+"""The weight of nearness beside counts."""
 LEAST_ODDS = -30.0
 """Natural logarithm: what is less likely tells no more."""
 
@@ -181,7 +185,7 @@ class ValueWeights(NamedTuple):
     """The directions in which words differ most, one a column."""
     about_mean: Vectors
     about_axes: Vectors
-    """The same of what describes parameters."""
+    """The directions in which descriptions of parameters differ most, one a column."""
     runs: Vectors
     """The weight of each measure of a run, one a row, beside each one of a parameter."""
     no_run: Vectors
@@ -228,7 +232,7 @@ class MarkedRuns(NamedTuple):
     about: str
     """The command, the parameter and what describes it."""
     words: Sequence[str]
-    """Those of each."""
+    """The words of each run."""
     runs: Sequence[str]
     """Each before the request in which it is marked."""
     odds: Sequence[float]
@@ -250,7 +254,7 @@ class RunWeights(NamedTuple):
     words_right: Vectors
     words_nearness: Vectors
     marked_left: Vectors
-    """The same of marked runs."""
+    """A matrix of low rank as `words_left`, for marked runs."""
     marked_right: Vectors
     marked_nearness: Vectors
     value: Vectors

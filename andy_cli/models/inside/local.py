@@ -23,10 +23,10 @@ MAX_GUIDED_BYTES = 1_000_000_000
 """Bytes of weights below which a model is guided: about 1.5 billion parameters in four bits."""
 
 REPLY_TOKENS = 200
-"""Of a reply when nothing else is said: so small a model rambles after that."""
+"""The longest reply when nothing else is said: so small a model rambles after that."""
 
 SCHEMA_TOKENS = 1000
-"""The same of a reply that is held to a schema: it ends by itself, unless a text in it does not."""
+"""The longest reply that is held to a schema: it ends by itself, unless a text in it does not."""
 
 MAX_SEED = 2**32 - 1
 """The engine has so many; the next number means that it shall choose one."""
@@ -35,7 +35,7 @@ TEMPLATE_TOKENS = 64
 """Tokens of the context that neither messages nor reply may take: the template's own words."""
 
 MESSAGE_TOKENS = 8
-"""The same of each message."""
+"""Tokens of the context that the template takes for each message."""
 
 Body = dict[str, Any]
 

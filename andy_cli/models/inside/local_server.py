@@ -21,7 +21,7 @@ SLOTS = 8
 """Prompts that are worked on at the same time."""
 
 
-class Native(Protocol):
+class NativeServer(Protocol):
     """The part of the library's server that we use. Its answers are parsed JSON."""
 
     listening_address: str
@@ -94,7 +94,7 @@ class Engine:
         return found
 
 
-def _load(weights: Path, context: int, key: str) -> Native:
+def _load(weights: Path, context: int, key: str) -> NativeServer:
     try:
         import xllamacpp  # 33 MB of native code, and only this model needs it
     except ImportError as error:
@@ -116,7 +116,7 @@ def _load(weights: Path, context: int, key: str) -> Native:
     params.warmup = False
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _threads()
     try:
-        server: Native = xllamacpp.Server(params)
+        server: NativeServer = xllamacpp.Server(params)
         return server
     except RuntimeError as error:
         raise ModelError(

@@ -1,9 +1,11 @@
-"""The encoder with other biases and norms, which were learned for one purpose: from what people
-wrote to commands of other trades (.ci/command_weights.py, .ci/run_weights.py), from what they wrote
-for a member of an enumeration (.ci/member_weights.py), and from questions with the lines of files
-that answer them (.ci/question_weights.py). Its matrices, of four bits a number, are the same; of
-the last four layers some numbers are others too, for commands and for how values stand in a
-request.
+"""The encoder tuned for one purpose: with other biases and norms, which were learned.
+
+    from what people wrote to commands of other trades        .ci/command_weights.py, run_weights.py
+    from what they wrote for a member of an enumeration       .ci/member_weights.py
+    from questions with the lines of files that answer them   .ci/question_weights.py
+
+Its matrices, of four bits a number, are the same; of the last four layers some numbers are others
+too, for commands and for how values stand in a request.
 """
 
 import mmap
@@ -43,7 +45,7 @@ class Tuning(NamedTuple):
     checksum: Vectors
     """CRC-32 of the arrays that are replaced."""
     numbers: Vectors
-    """Those of all arrays, one after the other."""
+    """The numbers of all arrays, one after the other."""
     matrices: Vectors
     """The begin and length of each matrix that is changed, in bytes, one a row; there may be none.
     """

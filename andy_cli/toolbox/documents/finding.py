@@ -48,7 +48,9 @@ class Hit(NamedTuple):
     """The file is another one now than when it was read."""
 
 
-class Looked(NamedTuple):
+class DocumentHits(NamedTuple):
+    """The places of the index that were found for a query."""
+
     hits: tuple[Hit, ...]
     all_words: bool
     """True if the hits have all the words, and not some of them."""
@@ -65,7 +67,7 @@ class SearchScope(NamedTuple):
 
 def find_documents(
     index: DocumentIndex, query: str, scope: str, limit: int, workspace: Path
-) -> Looked:
+) -> DocumentHits:
     """Raises ToolError for a query without words and for a scope where nothing is indexed."""
     words = list(_query_words(query))
     if not words:
@@ -74,8 +76,10 @@ def find_documents(
     for search_expression in dict.fromkeys((" ".join(words), " OR ".join(words))):
         found_hits, missing_files = _find_hits(index, search_expression, search_scope, limit)
         if found_hits or missing_files:
-            return Looked(tuple(found_hits), search_expression == " ".join(words), missing_files)
-    return Looked((), True, 0)
+            return DocumentHits(
+                tuple(found_hits), search_expression == " ".join(words), missing_files
+            )
+    return DocumentHits((), True, 0)
 
 
 def _query_words(query: str) -> Iterator[str]:

@@ -63,7 +63,7 @@ class Piece(NamedTuple):
     place: str
     unit: str
     line: int
-    """Of its first line, from 1."""
+    """The number of its first line, from 1."""
     text: str
 
 

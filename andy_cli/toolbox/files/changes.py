@@ -15,7 +15,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.guard.workspace import contain
 from andy_cli.toolbox.files.differences import FileChange, compare_texts, describe_new_text
-from andy_cli.toolbox.files.editing import Edited, describe_places, replace_text
+from andy_cli.toolbox.files.editing import EditedText, describe_places, replace_text
 from andy_cli.toolbox.files.encodings import DecodedText, decode_file
 from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, kind_of_bytes, name_one
 from andy_cli.toolbox.files.names import show_path, show_size
@@ -36,8 +36,8 @@ TEXTUAL = re.compile(
 DATA_URL = re.compile(r"data:([\w.+/-]*)((?:;[\w.+-]+=[^;,]*)*)(;base64)?,(.*)", re.DOTALL)
 
 
-class Before(NamedTuple):
-    """Look at what is there, as far as it may be looked at unasked."""
+class EarlierContent(NamedTuple):
+    """The content of a file before a change, as far as it may be looked at unasked."""
 
     there: bool
     known: bool = True
@@ -60,22 +60,22 @@ def _place_before(written: str) -> GrantedPath | None:
     return GrantedPath(contained.path, workspace)
 
 
-def _content_before(written: str) -> Before:
+def _content_before(written: str) -> EarlierContent:
     place = _place_before(written)
-    return read_place(place) if place else Before(there=True, known=False)
+    return read_place(place) if place else EarlierContent(there=True, known=False)
 
 
-def read_place(granted: GrantedPath) -> Before:
+def read_place(granted: GrantedPath) -> EarlierContent:
     """Read what is there, up to what is shown of a change."""
     try:
         size = granted.path.lstat().st_size
         with granted.open() as file:
             data = file.read(MAX_SHOWN_BYTES + 1)
     except FileNotFoundError:
-        return Before(there=False)
+        return EarlierContent(there=False)
     except (OSError, ToolError):
-        return Before(there=True, known=False)
-    return Before(True, len(data) <= MAX_SHOWN_BYTES, data, size)
+        return EarlierContent(there=True, known=False)
+    return EarlierContent(True, len(data) <= MAX_SHOWN_BYTES, data, size)
 
 
 def find_write_access(written: str, content: str, mime_type: str) -> ResourceAccess:
@@ -85,7 +85,9 @@ def find_write_access(written: str, content: str, mime_type: str) -> ResourceAcc
     return _find_change_access(written, earlier, change)
 
 
-def _find_change_access(written: str, earlier: Before, change: FileChange) -> ResourceAccess:
+def _find_change_access(
+    written: str, earlier: EarlierContent, change: FileChange
+) -> ResourceAccess:
     return ResourceAccess(
         (written,),
         "write",
@@ -95,7 +97,7 @@ def _find_change_access(written: str, earlier: Before, change: FileChange) -> Re
     )
 
 
-def compare_data(earlier: Before, data: bytes) -> FileChange:
+def compare_data(earlier: EarlierContent, data: bytes) -> FileChange:
     """Describe the change that putting the data there makes."""
     data_kind = kind_of_bytes(data[:SAMPLE_BYTES])
     if not earlier.there:
@@ -124,7 +126,7 @@ def _list_forms(decoded: DecodedText) -> tuple[str, str]:
     return f"{decoded.encoding.display_name}{mark}", line_end if "\n" in decoded.text else ""
 
 
-def _describe_replacing(earlier: Before, new_content: str) -> str:
+def _describe_replacing(earlier: EarlierContent, new_content: str) -> str:
     size_known = earlier.known or earlier.size
     old_content = f"a file of {show_size(earlier.size)}" if size_known else "what may be there"
     return f"{old_content} is replaced by {new_content}"
@@ -151,7 +153,7 @@ def find_edit_access(
     known to fail: nobody is asked about that.
     """
     place, name = _place_before(written), spell_out(written)
-    earlier = read_place(place) if place else Before(there=True, known=False)
+    earlier = read_place(place) if place else EarlierContent(there=True, known=False)
     if place and not earlier.there:
         raise explain_missing(place)
     if not earlier.known:
@@ -163,7 +165,7 @@ def find_edit_access(
 
 def _edit_data(
     data: bytes, old_text: str, new_text: str, everywhere: bool, name: str
-) -> tuple[DecodedText, Edited]:
+) -> tuple[DecodedText, EditedText]:
     """Return the text of a file and how it is after an edit. Raises ToolError for what is none."""
     if data_kind := kind_of_bytes(data[:SAMPLE_BYTES]):
         raise ToolError(
@@ -190,7 +192,9 @@ class FileWrite(NamedTuple):
     display: Display
 
 
-def describe_written(granted: GrantedPath, earlier: Before, size: int, is_new: bool) -> FileWrite:
+def describe_written(
+    granted: GrantedPath, earlier: EarlierContent, size: int, is_new: bool
+) -> FileWrite:
     """Describe the file that is there now, of `size` bytes, beside what was there before."""
     now = read_place(granted)
     change = compare_data(earlier, now.data) if now.there and now.known else FileChange("")

@@ -20,13 +20,15 @@ MAX_NAMED_PLACES = 5
 MAX_LINE_LENGTH = 120
 
 
-class Edited(NamedTuple):
+class EditedText(NamedTuple):
     text: str
     places: int
     """The number that was replaced."""
 
 
-def replace_text(text: str, old_text: str, new_text: str, everywhere: bool, name: str) -> Edited:
+def replace_text(
+    text: str, old_text: str, new_text: str, everywhere: bool, name: str
+) -> EditedText:
     """The text with `old_text` replaced by `new_text`.
 
     Raises ToolError that names the nearest lines, or the lines in which it stands more than once.
@@ -40,7 +42,7 @@ def replace_text(text: str, old_text: str, new_text: str, everywhere: bool, name
         raise _explain_missing(text, old_text, name)
     if place_count > 1 and not everywhere:
         raise _explain_several(text_parts, _unify_line_ends(old_text), name)
-    return Edited(
+    return EditedText(
         _join_replaced(text_parts, _unify_line_ends(old_text), _unify_line_ends(new_text), text),
         place_count,
     )

@@ -44,7 +44,7 @@ def write_whole(granted: GrantedPath, pieces: Iterable[bytes], go_on: GoOn = go_
     Raises ToolError, with everything as it was. It is noted, so that it can be taken back.
     """
     writing = WritingRecord(granted)
-    hashed = Hashed(pieces)
+    hashed = HashedPieces(pieces)
     is_new = replace_whole(granted, hashed, go_on)
     writing.record(hashed.digest, is_new)
     return is_new
@@ -76,7 +76,7 @@ def _read_before(granted: GrantedPath) -> tuple[bytes | None, int]:
     return (content if len(content) <= MAX_BYTES else None), modified
 
 
-class Hashed:
+class HashedPieces:
     """Pieces, and the hash of those that were taken, or added one by one."""
 
     def __init__(self, pieces: Iterable[bytes] = ()) -> None:

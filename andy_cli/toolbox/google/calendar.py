@@ -11,7 +11,7 @@ from andy_cli.toolbox.google.contents.pages import (
 )
 from andy_cli.toolbox.google.http.apis import CALENDAR
 from andy_cli.toolbox.google.http.exchange import Query
-from andy_cli.toolbox.google.http.refusals import Missing
+from andy_cli.toolbox.google.http.refusals import MissingWords
 from andy_cli.toolbox.google.http.service import (
     Record,
     as_record,
@@ -20,7 +20,7 @@ from andy_cli.toolbox.google.http.service import (
     open_service,
     quote_part,
 )
-from andy_cli.toolbox.google.ids import Event, calendar_id, check_title, event_id, show_id
+from andy_cli.toolbox.google.ids import EventId, calendar_id, check_title, event_id, show_id
 from andy_cli.toolbox.google.times import TimeSpan, parse_bound, parse_span, show_here
 from andy_cli.toolbox.tool import Outcome, ToolError
 
@@ -35,7 +35,7 @@ MAX_DESCRIPTION = 500
 """Characters of what is written about an event."""
 
 
-class Planned(NamedTuple):
+class PlannedEvent(NamedTuple):
     """An event to be made."""
 
     summary: str
@@ -49,7 +49,7 @@ class Planned(NamedTuple):
 
 async def list_calendars() -> Outcome:
     async with open_service(CALENDAR) as calendar:
-        missing = Missing("There are no calendars.")
+        missing = MissingWords("There are no calendars.")
         result_page = await calendar.list_items(
             "/users/me/calendarList", "items", 1000, missing, largest=250
         )
@@ -113,7 +113,7 @@ def _when(value: object) -> str:
     return as_text(time_record.get("dateTime")) or as_text(time_record.get("date"))
 
 
-async def create_event(event: Planned) -> Outcome:
+async def create_event(event: PlannedEvent) -> Outcome:
     body = {
         "summary": event.summary,
         "start": event.when.start.for_api(),
@@ -127,9 +127,9 @@ async def create_event(event: Planned) -> Outcome:
     return outcome(_describe_event({**body, **created}), summary)
 
 
-def plan_event(summary: str, start: str, end: str, calendar: str) -> Planned:
+def plan_event(summary: str, start: str, end: str, calendar: str) -> PlannedEvent:
     """Plan the event to be made. Raises ToolError for what cannot be."""
-    return Planned(check_title(summary, NOUN), parse_span(start, end), calendar_id(calendar))
+    return PlannedEvent(check_title(summary, NOUN), parse_span(start, end), calendar_id(calendar))
 
 
 async def update_event(event: str, summary: str, calendar: str) -> Outcome:
@@ -149,24 +149,24 @@ async def delete_event(event: str, calendar: str) -> Outcome:
     return outcome({"id": chosen_event.id, "deleted": True}, "deleted the event")
 
 
-def choose_event(event: str, calendar: str) -> Event:
+def choose_event(event: str, calendar: str) -> EventId:
     """Find the event that is meant; only a link names its calendar, and then none need be given."""
     named_event = event_id(event)
     if calendar_id(calendar) == "primary" and named_event.calendar:
-        return Event(named_event.id, calendar_id(named_event.calendar))
-    return Event(named_event.id, calendar_id(calendar))
+        return EventId(named_event.id, calendar_id(named_event.calendar))
+    return EventId(named_event.id, calendar_id(calendar))
 
 
-def _event_path(event: Event) -> str:
+def _event_path(event: EventId) -> str:
     return f"/calendars/{quote_part(event.calendar)}/events/{quote_part(event.id)}"
 
 
-def _missing_event(event: Event) -> Missing:
-    return Missing(
+def _missing_event(event: EventId) -> MissingWords:
+    return MissingWords(
         f"There is no event {show_id(event.id)} in the calendar {show_id(event.calendar)}.",
         "calendar_events gives the ids.",
     )
 
 
-def _no_calendar(id: str) -> Missing:
-    return Missing(f"There is no calendar {show_id(id)}.", "calendar_list gives the ids.")
+def _no_calendar(id: str) -> MissingWords:
+    return MissingWords(f"There is no calendar {show_id(id)}.", "calendar_list gives the ids.")

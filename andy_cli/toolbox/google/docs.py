@@ -6,7 +6,7 @@ from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.google.contents.document_text import ends_empty, text_of
 from andy_cli.toolbox.google.contents.pages import outcome, page_of_text, shorten_words
 from andy_cli.toolbox.google.http.apis import DOCS
-from andy_cli.toolbox.google.http.refusals import NOT_DONE, Missing
+from andy_cli.toolbox.google.http.refusals import NOT_DONE, MissingWords
 from andy_cli.toolbox.google.http.service import (
     Record,
     Service,
@@ -20,7 +20,7 @@ from andy_cli.toolbox.google.ids import check_title, file_id, show_id
 from andy_cli.toolbox.tool import Outcome, ToolError
 
 NOUN = "a document"
-NO_PLACE = Missing("Google Docs makes no document there.")
+NO_PLACE = MissingWords("Google Docs makes no document there.")
 MAX_CHARACTERS = 1_000_000
 """Characters of a document; Google takes no more."""
 
@@ -114,5 +114,5 @@ def _document_path(id: str) -> str:
     return f"/documents/{quote_part(id)}"
 
 
-def _missing_document(id: str) -> Missing:
-    return Missing(f"There is no document {show_id(id)}.", "drive_search gives the ids.")
+def _missing_document(id: str) -> MissingWords:
+    return MissingWords(f"There is no document {show_id(id)}.", "drive_search gives the ids.")

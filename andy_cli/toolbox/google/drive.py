@@ -16,7 +16,7 @@ from andy_cli.toolbox.google.contents.pages import (
 )
 from andy_cli.toolbox.google.http.apis import DRIVE, upload_address
 from andy_cli.toolbox.google.http.exchange import ApiCall, Query
-from andy_cli.toolbox.google.http.refusals import Missing
+from andy_cli.toolbox.google.http.refusals import MissingWords
 from andy_cli.toolbox.google.http.service import (
     Record,
     ResultPage,
@@ -73,7 +73,7 @@ async def list_files(folder: str, most_files: int) -> Outcome:
     id = file_id(folder, "a folder") if folder.strip() else ""
     query = f"'{id}' in parents and trashed = false" if id else "trashed = false"
     order = "folder,name" if id else "modifiedTime desc"
-    missing = Missing(f"There is no folder {show_id(id)}.", IDS)
+    missing = MissingWords(f"There is no folder {show_id(id)}.", IDS)
     return _describe_files(
         await _find_files({"q": query, "orderBy": order, **EVERYWHERE}, most_files, missing)
     )
@@ -81,7 +81,7 @@ async def list_files(folder: str, most_files: int) -> Outcome:
 
 async def search_files(query: str, most_files: int) -> Outcome:
     """Files whose name or content has these words; Drive's own search language goes too."""
-    missing = Missing("Google Drive has nothing to search there.")
+    missing = MissingWords("Google Drive has nothing to search there.")
     return _describe_files(
         await _find_files({"q": as_query(query), **EVERYWHERE}, most_files, missing)
     )
@@ -100,7 +100,7 @@ def as_query(written: str) -> str:
 
 
 async def _find_files(
-    query: Mapping[str, str | bool], most_files: int, missing: Missing
+    query: Mapping[str, str | bool], most_files: int, missing: MissingWords
 ) -> ResultPage:
     list_query = {**query, "fields": f"nextPageToken,files({FIELDS})"}
     async with open_service(DRIVE) as drive:
@@ -172,7 +172,7 @@ async def _get_file(drive: Service, id: str, fields: str = FIELDS) -> Record:
 async def create_file(file_request: NewFile) -> Outcome:
     metadata = {"name": file_request.name, "mimeType": file_request.kind}
     query: Query = {"fields": FIELDS, "supportsAllDrives": True}
-    missing = Missing("Google Drive makes no file there.")
+    missing = MissingWords("Google Drive makes no file there.")
     async with open_service(DRIVE) as drive:
         if file_request.kind == FOLDER:
             created = await drive.change("POST", "/files", missing, metadata, query)
@@ -256,5 +256,5 @@ async def trash_file(file: str) -> Outcome:
     return outcome({**_describe_file(trashed), "trashed": True}, f"moved {name} to Drive's trash")
 
 
-def _missing_file(id: str) -> Missing:
-    return Missing(f"There is no file {show_id(id)}.", IDS)
+def _missing_file(id: str) -> MissingWords:
+    return MissingWords(f"There is no file {show_id(id)}.", IDS)

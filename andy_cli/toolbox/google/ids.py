@@ -15,7 +15,9 @@ MAX_SHOWN_CHARACTERS = 60
 """Characters of an id that are shown in an error."""
 
 
-class Event(NamedTuple):
+class EventId(NamedTuple):
+    """The id of an event, and that of its calendar."""
+
     id: str
     calendar: str
     """Empty where only the event was named."""
@@ -39,10 +41,10 @@ def plain_id(written: str, noun: str, advice: str = "") -> str:
     return candidate
 
 
-def event_id(written: str) -> Event:
+def event_id(written: str) -> EventId:
     """An event, by its id or by its link, which names the calendar too."""
     if "/" not in written:
-        return Event(plain_id(written, "an event"), "")
+        return EventId(plain_id(written, "an event"), "")
     google_address = _google_address(written, "an event")
     coded = parse_qs(google_address.query).get("eid", [google_address.path.rpartition("/")[2]])[0]
     try:
@@ -52,7 +54,7 @@ def event_id(written: str) -> Event:
     id, _, calendar = decoded.partition(" ")
     # Such links write the domain of Google's own addresses short.
     calendar = re.sub(r"@(m|g|v|i)$", lambda end: DOMAINS[end[1]], calendar)
-    return Event(plain_id(id or coded, "an event"), calendar)
+    return EventId(plain_id(id or coded, "an event"), calendar)
 
 
 DOMAINS = {

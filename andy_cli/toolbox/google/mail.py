@@ -17,7 +17,7 @@ from andy_cli.toolbox.google.contents.pages import (
     shorten_words,
 )
 from andy_cli.toolbox.google.http.apis import GMAIL
-from andy_cli.toolbox.google.http.refusals import Missing
+from andy_cli.toolbox.google.http.refusals import MissingWords
 from andy_cli.toolbox.google.http.service import (
     Record,
     Service,
@@ -40,9 +40,9 @@ SYSTEM = frozenset(
 """Labels whose names are their ids."""
 
 REST = TextRest("A larger maxResults gives them.", "Search for less, as with after: and before:.")
-NO_LIST = Missing("Gmail has no such list of mails.")
+NO_LIST = MissingWords("Gmail has no such list of mails.")
 IDS = "gmail_list and gmail_search give the ids."
-NO_SENDING = Missing("Gmail sends no mail there.")
+NO_SENDING = MissingWords("Gmail sends no mail there.")
 HEADERS = ["From", "To", "Subject", "Date"]
 
 
@@ -191,5 +191,5 @@ def _mail_path(id: str) -> str:
     return f"/users/me/messages/{quote_part(id)}"
 
 
-def _missing_mail(id: str) -> Missing:
-    return Missing(f"There is no mail {show_id(id)}.", IDS)
+def _missing_mail(id: str) -> MissingWords:
+    return MissingWords(f"There is no mail {show_id(id)}.", IDS)

@@ -5,7 +5,7 @@ from andy_cli.toolbox.google.contents.cells import Rows
 from andy_cli.toolbox.google.contents.pages import fitting_items, outcome, shorten_words
 from andy_cli.toolbox.google.http.apis import SHEETS
 from andy_cli.toolbox.google.http.exchange import Query
-from andy_cli.toolbox.google.http.refusals import Missing
+from andy_cli.toolbox.google.http.refusals import MissingWords
 from andy_cli.toolbox.google.http.service import (
     Record,
     as_record,
@@ -17,7 +17,7 @@ from andy_cli.toolbox.google.ids import check_title, file_id, show_id
 from andy_cli.toolbox.tool import Outcome, ToolError
 
 NOUN = "a spreadsheet"
-NO_PLACE = Missing("Google Sheets makes no spreadsheet there.")
+NO_PLACE = MissingWords("Google Sheets makes no spreadsheet there.")
 AS_TYPED: Query = {"valueInputOption": "USER_ENTERED"}
 """`3.5`, `2026-03-01` and `=A1+B1` become what they become when a person types them."""
 
@@ -118,5 +118,5 @@ def _values_path(id: str, range_name: str) -> str:
     return f"/spreadsheets/{quote_part(id)}/values/{quote_part(range_name)}"
 
 
-def _missing_spreadsheet(id: str) -> Missing:
-    return Missing(f"There is no spreadsheet {show_id(id)}.", "drive_search gives the ids.")
+def _missing_spreadsheet(id: str) -> MissingWords:
+    return MissingWords(f"There is no spreadsheet {show_id(id)}.", "drive_search gives the ids.")

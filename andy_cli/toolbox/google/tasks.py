@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from andy_cli.toolbox.google.contents.pages import TextRest, list_outcome, outcome, shorten_words
 from andy_cli.toolbox.google.http.apis import TASKS
-from andy_cli.toolbox.google.http.refusals import Missing
+from andy_cli.toolbox.google.http.refusals import MissingWords
 from andy_cli.toolbox.google.http.service import Record, Service, as_text, open_service, quote_part
 from andy_cli.toolbox.google.ids import check_title, plain_id, show_id
 from andy_cli.toolbox.tool import Outcome, ToolError
@@ -48,7 +48,7 @@ async def list_tasks(task_list: str) -> Outcome:
     return list_outcome("tasks", described, result_page.more, FIRST, "task")
 
 
-_NO_LIST = Missing("There is no such task list.")
+_NO_LIST = MissingWords("There is no such task list.")
 
 
 async def _name_lists(tasks: Service) -> str:
@@ -139,10 +139,10 @@ def check_task_title(title: str) -> str:
     return name
 
 
-def _task_path(task_list: str, task: str) -> tuple[str, Missing]:
+def _task_path(task_list: str, task: str) -> tuple[str, MissingWords]:
     """The path of a task, and what is said if it is not there."""
     known_list, id = list_id(task_list), plain_id(task, "a task", IDS)
-    missing = Missing(f"There is no task {show_id(id)} in {_name_list(known_list)}.", IDS)
+    missing = MissingWords(f"There is no task {show_id(id)} in {_name_list(known_list)}.", IDS)
     return f"/lists/{quote_part(known_list)}/tasks/{quote_part(id)}", missing
 
 

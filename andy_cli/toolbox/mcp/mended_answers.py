@@ -65,7 +65,7 @@ class MendedStream:
 
 @contextlib.asynccontextmanager
 async def mend_transport(transport: Transport) -> AsyncIterator[TransportStreams]:
-    """The same transport; what comes in is mended."""
+    """Open the transport; what comes in through it is mended."""
     async with transport as (read_stream, write_stream):
         yield MendedStream(read_stream), write_stream
 

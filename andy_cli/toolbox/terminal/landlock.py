@@ -47,7 +47,7 @@ CHANGING_IOCTLS = (0x40086602, 0x40046602, 0x401C5820, 0x5412)
 """Attributes of files, twice, of XFS, and typing into a terminal."""
 
 
-class Machine(NamedTuple):
+class RefusedCalls(NamedTuple):
     """The system calls of an architecture that are refused, by their numbers."""
 
     audit: int
@@ -64,7 +64,7 @@ class Machine(NamedTuple):
 EVERYWHERE = "425 426 427 438 452 463 466 469"
 """io_uring, pidfd_getfd, fchmodat2, setxattrat, removexattrat, file_setattr."""
 MACHINES = {
-    "x86_64": Machine(
+    "x86_64": RefusedCalls(
         audit=0xC000003E,
         ioctl=16,
         signals="62 129 200 234 297 424",
@@ -72,7 +72,7 @@ MACHINES = {
         attributes="90 91 92 93 94 132 188 189 190 197 198 199 235 260 261 268 280",
         others="101 165 166 248 249 250 272 298 308 310 311 321 323",
     ),
-    "aarch64": Machine(
+    "aarch64": RefusedCalls(
         audit=0xC00000B7,
         ioctl=29,
         signals="129 130 131 138 240 424",
@@ -134,7 +134,7 @@ def _allow_below(rules: int, path: str, access: int) -> None:
     os.close(descriptor)
 
 
-def _filter_calls(machine: Machine, version: int) -> None:
+def _filter_calls(machine: RefusedCalls, version: int) -> None:
     refused = " ".join((machine.sockets, machine.attributes, machine.others, EVERYWHERE))
     if version < SCOPED:
         refused += f" {machine.signals}"

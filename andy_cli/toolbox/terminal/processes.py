@@ -23,7 +23,7 @@ LOOK, ROUNDS = 0.02, 20
 """Seconds between two looks for what is left, and how often is looked in the end."""
 
 
-class Started(NamedTuple):
+class StartedProcess(NamedTuple):
     """A command that runs."""
 
     process: "subprocess.Popen[bytes]"
@@ -32,7 +32,7 @@ class Started(NamedTuple):
     """The end of the pipe at which its output can be read."""
 
 
-def end_command(started: Started) -> None:
+def end_command(started: StartedProcess) -> None:
     """End a command with everything it started; when this returns it is gone."""
     process = started.process
     if sys.platform == "win32":
@@ -50,7 +50,7 @@ def end_command(started: Started) -> None:
     process.wait()
 
 
-def has_left_program(started: Started) -> bool:
+def has_left_program(started: StartedProcess) -> bool:
     """Tell whether a command that has ended left a program running, wherever that writes to.
 
     What is just ending is waited for. On Linux: elsewhere nothing is found.
@@ -80,7 +80,7 @@ def tell_marked(process_mark: str, number: int) -> bool:
     return bool(family)
 
 
-def _wait_for_process(started: Started) -> None:
+def _wait_for_process(started: StartedProcess) -> None:
     until = time.monotonic() + GRACE_PERIOD
     while time.monotonic() < until:
         if started.process.poll() is not None and not _list_family(started):
@@ -88,7 +88,7 @@ def _wait_for_process(started: Started) -> None:
         time.sleep(LOOK)
 
 
-def _tell_all(started: Started, number: int) -> None:
+def _tell_all(started: StartedProcess, number: int) -> None:
     family = _list_family(started)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(started.process.pid, number)
@@ -97,8 +97,9 @@ def _tell_all(started: Started, number: int) -> None:
             os.kill(process, number)
 
 
-def _list_family(started: Started) -> set[int]:
-    """Those that live and have the mark or the pipe, or descend from the command; not itself."""
+def _list_family(started: StartedProcess) -> set[int]:
+    """List the processes that live and have the mark or the pipe, or descend from the command; not
+    andy itself."""
     parents = dict(_list_parents())
     process_mark = f"{MARK}={started.mark}".encode()
     pipe_name = f"pipe:[{os.fstat(started.reading).st_ino}]"

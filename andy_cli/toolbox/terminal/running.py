@@ -26,7 +26,7 @@ from andy_cli.toolbox.programs import find_program
 from andy_cli.toolbox.runtime_context import Work, here
 from andy_cli.toolbox.terminal.environment import clean_environment
 from andy_cli.toolbox.terminal.output import Output
-from andy_cli.toolbox.terminal.processes import MARK, Started, end_command, has_left_program
+from andy_cli.toolbox.terminal.processes import MARK, StartedProcess, end_command, has_left_program
 from andy_cli.toolbox.terminal.sandbox import only_reads, sandboxed_line
 from andy_cli.toolbox.terminal.sandboxes import secrets_in
 from andy_cli.toolbox.tool import Display, Outcome, progress
@@ -67,7 +67,9 @@ MAX_HIDDEN = 5
 """Names of hidden files that are told."""
 
 
-class Ran(NamedTuple):
+class CommandRun(NamedTuple):
+    """A command that ended: why, with which code, and what it printed."""
+
     ending: Ending
     code: int
     output: str
@@ -109,7 +111,7 @@ def run_outcome(command: str, seconds: float, notes: list[str], work: Work) -> O
     )
 
 
-def list_hidden(finished_run: Ran) -> list[str]:
+def list_hidden(finished_run: CommandRun) -> list[str]:
     """List the files that its output speaks of and that a sandbox hid from it; one in which files
     can be changed hides none."""
     is_writable = here().settings.text("guard.sandbox") == "on"
@@ -125,7 +127,7 @@ def stands_alone(name: str, text: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-]|\.\w)", text) is not None
 
 
-def _describe_unfinished(finished_run: Ran, notes: Sequence[str]) -> str:
+def _describe_unfinished(finished_run: CommandRun, notes: Sequence[str]) -> str:
     """Say what the model has to know of a command whose time was up."""
     output_text = "It had no output."
     if finished_run.output:
@@ -144,7 +146,7 @@ def run_command(
     work: Work,
     show_output: Callable[[str], object] = lambda text: None,
     is_typed: bool = False,
-) -> Ran:
+) -> CommandRun:
     """Run it until it ends, its time is up or it is stopped. Raises ToolError if it cannot start.
 
     `show_output` gets what it writes, as it comes; `is_typed`: it is the user's own line, which
@@ -174,7 +176,9 @@ def run_command(
         finally:
             output.close()
     code = started.process.returncode
-    return Ran(ending, code if code >= 0 else 128 - code, output.text(), sandboxed is not None)
+    return CommandRun(
+        ending, code if code >= 0 else 128 - code, output.text(), sandboxed is not None
+    )
 
 
 def _shell_line(command: str) -> list[str]:
@@ -188,7 +192,7 @@ def _shell_line(command: str) -> list[str]:
 
 
 @contextmanager
-def _start_command(line: list[str], environment: Mapping[str, str]) -> Iterator[Started]:
+def _start_command(line: list[str], environment: Mapping[str, str]) -> Iterator[StartedProcess]:
     process_mark = secrets.token_hex(8)
     reading, writing = os.pipe()
     try:
@@ -207,12 +211,12 @@ def _start_command(line: list[str], environment: Mapping[str, str]) -> Iterator[
             raise ToolError(f"The command does not start: {error.strerror}.") from error
         finally:
             os.close(writing)
-        yield Started(process, process_mark, reading)
+        yield StartedProcess(process, process_mark, reading)
     finally:
         os.close(reading)
 
 
-def _follow_command(started: Started, output: Output, work: Work) -> Ending:
+def _follow_command(started: StartedProcess, output: Output, work: Work) -> Ending:
     """Take its output until it ends, or has to."""
     next_piece = _read_pieces(started.reading)
     ended_at = shown_at = 0.0
@@ -239,7 +243,7 @@ def _take_the_rest(reading: int, output: Output) -> None:
             output.take(data)
 
 
-def _wait_for_end(started: Started, work: Work) -> Ending:
+def _wait_for_end(started: StartedProcess, work: Work) -> Ending:
     """It writes no more: until it ends, or has to."""
     while not (work.is_stopped or work.over):
         with contextlib.suppress(subprocess.TimeoutExpired):

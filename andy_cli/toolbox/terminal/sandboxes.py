@@ -55,7 +55,7 @@ def bubblewrap_line(workspace: Path, writable: bool) -> list[str]:
 
 
 def landlock_line(workspace: Path, writable: bool) -> list[str]:
-    """The same tree, of which the kernel opens but a part: by Landlock and seccomp.
+    """Make the line of a sandbox in which only a part of the tree opens: Landlock and seccomp.
 
     What changes modes and times cannot be held to a folder, so the workspace stays as it is; and
     nothing within a part can be closed again, so it does not lie among the programs.
@@ -76,7 +76,7 @@ def landlock_line(workspace: Path, writable: bool) -> list[str]:
 
 
 def seatbelt_line(workspace: Path, writable: bool) -> list[str]:
-    """As above, by the sandbox of macOS."""
+    """Make the line that runs something in the sandbox of macOS."""
     program = find_program("sandbox-exec")
     if not program:
         return []
@@ -108,7 +108,7 @@ SANDBOXES: tuple[Sandbox, ...] = {
     "linux": (bubblewrap_line, landlock_line),
     "darwin": (seatbelt_line,),
 }.get(sys.platform, ())
-"""Those of this system, the better one first."""
+"""The sandboxes of this system, the better one first."""
 
 
 def _list_entries(folder: str) -> Iterator[tuple["os.DirEntry[str]", bool]]:

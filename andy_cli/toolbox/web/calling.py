@@ -6,8 +6,14 @@ from andy_cli.toolbox.files.changes import FileWrite, describe_written, read_pla
 from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.runtime_context import GrantedPath
 from andy_cli.toolbox.tool import Display
-from andy_cli.toolbox.web.client import Fetched, WebAnswer, WebRequest, fetch_answer, open_answer
-from andy_cli.toolbox.web.files import Kept, keep_answer
+from andy_cli.toolbox.web.client import (
+    FetchedAnswer,
+    WebAnswer,
+    WebRequest,
+    fetch_answer,
+    open_answer,
+)
+from andy_cli.toolbox.web.files import KeptAnswer, keep_answer
 from andy_cli.toolbox.web.limits import for_files, for_pages
 from andy_cli.toolbox.web.reading import named_charset, status_of, what_it_is
 
@@ -58,17 +64,17 @@ async def call_into_file(request: WebRequest, granted: GrantedPath) -> tuple[str
     return f"{_answer_head(kept, request)}\n\n{note}", kept.status, written
 
 
-async def _read_refusal(arriving: WebAnswer) -> Fetched:
+async def _read_refusal(arriving: WebAnswer) -> FetchedAnswer:
     """Read the body of an error, as much of it as is told."""
     body = bytearray()
     async for data in arriving.pieces:
         body += data
         if len(body) > MAX_REFUSAL_BYTES:
             break
-    return Fetched(arriving.url, arriving.status, arriving.headers, bytes(body))
+    return FetchedAnswer(arriving.url, arriving.status, arriving.headers, bytes(body))
 
 
-def _answer_head(answer: Fetched | Kept, request: WebRequest) -> str:
+def _answer_head(answer: FetchedAnswer | KeptAnswer, request: WebRequest) -> str:
     lines = [f"HTTP {status_of(answer.status)}"]
     if answer.url != request.url:
         lines.append(f"from: {answer.url}")
@@ -79,7 +85,7 @@ def _answer_head(answer: Fetched | Kept, request: WebRequest) -> str:
     return "\n".join(lines)
 
 
-def _answer_body(answer: Fetched, may_be_kept: bool = True) -> str:
+def _answer_body(answer: FetchedAnswer, may_be_kept: bool = True) -> str:
     if not answer.body:
         return ""
     if not looks_like_text(answer.body[:SNIFFED]):

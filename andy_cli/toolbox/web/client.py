@@ -81,7 +81,7 @@ class WebAnswer(NamedTuple):
     """Unpacked; ToolError where they become more than the limit."""
 
 
-class Fetched(NamedTuple):
+class FetchedAnswer(NamedTuple):
     url: str
     status: int
     headers: Mapping[str, str]
@@ -93,13 +93,13 @@ async def fetch_answer(
     limits: WebLimits,
     trusted: Collection[str] | None = None,
     resolver: Resolver = look_up_addresses,
-) -> Fetched:
+) -> FetchedAnswer:
     """The whole answer. Raises ToolError as `open_answer` does."""
     async with open_answer(request, limits, trusted, resolver) as answer:
         body = bytearray()
         async for data in answer.pieces:
             body += data
-        return Fetched(answer.url, answer.status, answer.headers, bytes(body))
+        return FetchedAnswer(answer.url, answer.status, answer.headers, bytes(body))
 
 
 @asynccontextmanager

@@ -14,11 +14,11 @@ from collections.abc import AsyncIterator, Mapping
 from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.files.writing import Hashed, WritingRecord, replacing_file
+from andy_cli.toolbox.files.writing import HashedPieces, WritingRecord, replacing_file
 from andy_cli.toolbox.runtime_context import GrantedPath
 from andy_cli.toolbox.tool import progress
 from andy_cli.toolbox.web.client import (
-    Fetched,
+    FetchedAnswer,
     Upload,
     WebAnswer,
     WebRequest,
@@ -31,7 +31,7 @@ PROGRESS_BYTES = 1_000_000
 """Bytes between two lines of progress."""
 
 
-class Kept(NamedTuple):
+class KeptAnswer(NamedTuple):
     """An answer that became a file."""
 
     url: str
@@ -42,12 +42,12 @@ class Kept(NamedTuple):
     """Nothing was there before."""
 
 
-async def keep_answer(answer: WebAnswer, granted: GrantedPath) -> Kept:
+async def keep_answer(answer: WebAnswer, granted: GrantedPath) -> KeptAnswer:
     """Stream an answer to its place. Raises ToolError if it cannot be.
 
     It is noted, so that it can be taken back.
     """
-    arrived, hashed, writing = 0, Hashed(), WritingRecord(granted)
+    arrived, hashed, writing = 0, HashedPieces(), WritingRecord(granted)
     with replacing_file(granted) as (file, is_new):
         meter = _Meter(answer.length)
         async for data in answer.pieces:
@@ -56,10 +56,10 @@ async def keep_answer(answer: WebAnswer, granted: GrantedPath) -> Kept:
             arrived += len(data)
             meter.at(arrived)
     writing.record(hashed.digest, is_new)
-    return Kept(answer.url, answer.status, answer.headers, arrived, is_new)
+    return KeptAnswer(answer.url, answer.status, answer.headers, arrived, is_new)
 
 
-async def send_body(url: str, method: str, file: BinaryIO) -> Fetched:
+async def send_body(url: str, method: str, file: BinaryIO) -> FetchedAnswer:
     """Send an open file as the body of a request; what the server answered, whatever its status.
 
     Raises ToolError for a file that changes its size meanwhile, and as `open_answer` does.

@@ -18,7 +18,7 @@ from andy_cli.toolbox.documents.html import plain_text
 from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
 from andy_cli.toolbox.files.kinds import UNKNOWN, kind_of_bytes, name_one
 from andy_cli.toolbox.files.names import show_size
-from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer
+from andy_cli.toolbox.web.client import FetchedAnswer, WebRequest, fetch_answer
 from andy_cli.toolbox.web.failures import show_text
 from andy_cli.toolbox.web.limits import for_pages, host_of
 
@@ -80,7 +80,7 @@ async def read_window(url: str, offset: int, most_characters: int) -> tuple[str,
     return f"{head}{shown_text}\n\n[Characters {offset} to {end} of {len(text)}.{advice}]", host
 
 
-def _advise(page: Fetched) -> str:
+def _advise(page: FetchedAnswer) -> str:
     """Say what may help where a server answers so."""
     if page.status in BUSY or page.status >= 500:
         seconds = page.headers.get("retry-after", "")
@@ -89,7 +89,7 @@ def _advise(page: Fetched) -> str:
     return "It is not open to everybody." if page.status in CLOSED else "Check the address."
 
 
-def _explain_empty(page: Fetched, host: str) -> tuple[str, str]:
+def _explain_empty(page: FetchedAnswer, host: str) -> tuple[str, str]:
     """Say why there is no text in an answer, and what to do then."""
     if is_pdf(page.body[:SNIFFED]):
         return f"The PDF of {host} holds no text: its pages are pictures.", ""
@@ -110,7 +110,7 @@ def status_of(status: int) -> str:
         return str(status)
 
 
-def kind_of(page: Fetched) -> Literal["page", "pdf", "text"]:
+def kind_of(page: FetchedAnswer) -> Literal["page", "pdf", "text"]:
     """Tell what came, by what is in it before what it is called. Raises ToolError for what holds no
     text, saying what it is.
     """
@@ -125,7 +125,7 @@ def kind_of(page: Fetched) -> Literal["page", "pdf", "text"]:
     return "page" if is_page else "text"
 
 
-def what_it_is(page: Fetched) -> str:
+def what_it_is(page: FetchedAnswer) -> str:
     """`It is a PNG picture of 34.0 kB`"""
     declared_type = media_type(page)
     known_name = kind_of_bytes(page.body[:SNIFFED])
@@ -136,17 +136,17 @@ def what_it_is(page: Fetched) -> str:
     return f"It is {called} of {show_size(len(page.body))}"
 
 
-def media_type(page: Fetched) -> str:
+def media_type(page: FetchedAnswer) -> str:
     return page.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def named_charset(page: Fetched) -> str:
+def named_charset(page: FetchedAnswer) -> str:
     """The charset that the server names."""
     header_parts = page.headers.get("content-type", "").lower().partition("charset=")
     return header_parts[2].partition(";")[0].strip(" \"'")
 
 
-async def text_of(page: Fetched) -> PageText:
+async def text_of(page: FetchedAnswer) -> PageText:
     """Raises ToolError for what holds no text that can be read."""
     kind = kind_of(page)
     if kind == "text":

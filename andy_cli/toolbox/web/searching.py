@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.documents.html import plain_text
 from andy_cli.toolbox.runtime_context import run_at_most
-from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer
+from andy_cli.toolbox.web.client import FetchedAnswer, WebRequest, fetch_answer
 from andy_cli.toolbox.web.engines import KEYS, SOURCES, chosen_engine, engine_address
 from andy_cli.toolbox.web.failures import show_text
 from andy_cli.toolbox.web.limits import for_pages, host_of
@@ -30,13 +30,13 @@ CHARACTERS = 4
 """Of a token, roughly."""
 
 
-class Result(NamedTuple):
+class SearchResult(NamedTuple):
     title: str
     url: str
     snippet: str
 
 
-async def search_web(query: str, most_tokens: int) -> list[Result]:
+async def search_web(query: str, most_tokens: int) -> list[SearchResult]:
     """Return what the engine found, best first, as much as fits into so many tokens.
 
     Raises ToolError, in words, for a refusal, a limit, or an answer that is none.
@@ -74,7 +74,7 @@ def _engine_request(name: str, engine_url: str, query: str, key: str) -> WebRequ
     return WebRequest(f"{engine_url}/search", "POST", headers, body)
 
 
-def _parse_json(answer: Fetched, name: str) -> object:
+def _parse_json(answer: FetchedAnswer, name: str) -> object:
     if answer.status in (401, 403, 422) and name in KEYS:
         raise ToolError(f"The search engine does not accept the key in {KEYS[name]}. Check it.")
     if answer.status == 403 and name == "searxng":
@@ -107,23 +107,23 @@ def _list_results(name: str, answer: object) -> list[object]:
     return results
 
 
-def _read_results(name: str, answer: object) -> Iterable[Result]:
+def _read_results(name: str, answer: object) -> Iterable[SearchResult]:
     for item in _list_results(name, answer):
         if isinstance(item, Mapping) and isinstance(item.get("url"), str):
             yield _read_result(item, item["url"], "description" if name == "brave" else "content")
 
 
-def _read_result(result_record: Mapping[str, object], url: str, field: str) -> Result:
+def _read_result(result_record: Mapping[str, object], url: str, field: str) -> SearchResult:
     """A result; engines mark words with tags."""
     title, snippet = result_record.get("title") or "", result_record.get(field) or ""
-    return Result(_one_line(str(title)), url, _one_line(str(snippet)))
+    return SearchResult(_one_line(str(title)), url, _one_line(str(snippet)))
 
 
 def _one_line(text: str) -> str:
     return " ".join(plain_text(text)[1].split())
 
 
-async def _scrape_engine(query: str) -> list[Result]:
+async def _scrape_engine(query: str) -> list[SearchResult]:
     try:
         from ddgs import DDGS  # an extra
         from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
@@ -154,15 +154,15 @@ async def _scrape_engine(query: str) -> list[Result]:
     return [parsed_result for parsed_result in parsed_results if parsed_result.url]
 
 
-def _fitting_results(results: Iterable[Result], characters: int) -> list[Result]:
+def _fitting_results(results: Iterable[SearchResult], characters: int) -> list[SearchResult]:
     """The first results that fit; the first of all in any case, shortened if it must be."""
-    fitting: list[Result] = []
+    fitting: list[SearchResult] = []
     for item in results:
         title, url = item.title[:200], item.url
         left = characters - len(title) - len(url) - 40  # for the names around them
         if left <= 0 and fitting:
             break
         snippet = item.snippet if len(item.snippet) <= left else item.snippet[: max(left, 0)]
-        fitting.append(Result(title, url, snippet))
+        fitting.append(SearchResult(title, url, snippet))
         characters = left - len(snippet)
     return fitting

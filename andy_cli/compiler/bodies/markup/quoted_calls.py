@@ -45,8 +45,8 @@ NEARBY = Expression(rf"(?:\s|{WRAPPER})*")
 BEHIND_CALL = Expression(
     rf"(?:[^<>]{{0,200}}(?:(?<!/)>|<\|sep\|>|</\w{{0,20}}arg_key>))?(?:\s|{WRAPPER})*"
 )
-"""The same behind the beginning of a call's tag: the rest of it, and a key; one that ends itself
-begins nothing."""
+"""The text between the beginning of a call's tag and the next tag: the rest of it, and a key; one
+that ends itself begins nothing."""
 MAX_GAP = 300
 """Characters between two such tags."""
 

@@ -40,7 +40,7 @@ def make_tagged_dialect(
     if write is None and not (call_forms[0] and value_forms[0]):
         raise ValueError(f"{name} needs call_forms and value_forms, or write.")
 
-    def body(opener: str, tools: Tools) -> EndDetector:
+    def make_end_detector(opener: str, tools: Tools) -> EndDetector:
         if opener in bare_start_markers:
             return make_tag_end(end_markers, tag_end)
         return make_section_end(end_markers, tools, lines and "function_calls" in opener)
@@ -48,7 +48,12 @@ def make_tagged_dialect(
     write_call = write or make_element_writer(call_forms, value_forms, tags)
     read = make_tagged_parser(tags, start_markers, end_markers, json)
     return builders.make_taught_dialect(
-        name, (*start_markers, *bare_start_markers), body, read, write_call, end_markers
+        name,
+        (*start_markers, *bare_start_markers),
+        make_end_detector,
+        read,
+        write_call,
+        end_markers,
     )
 
 

@@ -26,8 +26,8 @@ ELEMENTS = tagged.make_tagged_dialect(
 )
 
 
-def body(opener: str, tools: Tools) -> EndDetector:
-    return NothingEnd() if opener in (SELF, USER) else ELEMENTS.body(opener, tools)
+def make_end_detector(opener: str, tools: Tools) -> EndDetector:
+    return NothingEnd() if opener in (SELF, USER) else ELEMENTS.make_end_detector(opener, tools)
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
@@ -39,7 +39,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 DIALECT = ELEMENTS._replace(
     start_markers=(*ELEMENTS.start_markers, SELF, USER),
-    body=body,
+    make_end_detector=make_end_detector,
     parse=parse,
     named_start_markers=(NAMED, f" {NAMED}"),
     end_markers=(*ELEMENTS.end_markers, "<|eom|>"),

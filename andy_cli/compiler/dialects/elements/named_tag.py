@@ -101,7 +101,7 @@ MAX_OPENING_LENGTH = 4000
 """Characters of the attributes of a tag."""
 
 
-def body(opener: str, tools: Tools) -> EndDetector:
+def make_end_detector(opener: str, tools: Tools) -> EndDetector:
     name = opener[1:-1]
     if opener[-1] == ">":
         return MarkerEnd(f"</{name}>", skips_strings=True)
@@ -115,7 +115,7 @@ def write(request: ToolRequest) -> str:
 DIALECT = builders.make_taught_dialect(
     dialect_name="named_tag",
     start_markers=(),
-    make_end_detector=body,
+    make_end_detector=make_end_detector,
     parse_frame=parse,
     write_call=write,
     result_markers=("<result>", "</result>"),

@@ -23,7 +23,7 @@ READ = builders.make_json_parser(OPENERS, ("```",))
 
 def parse(text: str, tools: Tools) -> Parsed | None:
     parsed = READ(text, tools)
-    if parsed is None or not parsed.asks:
+    if parsed is None or not parsed.is_request:
         value = json_text.read_value(strip_fence(text.removeprefix("Action:")))
         answer = calls.read_final_answer(value, tools)
         return parsed if answer is None else Parsed(text=answer)

@@ -24,7 +24,7 @@ from andy_cli.messages import ToolRequest
 READ = make_reader(V31)
 
 
-def body(opener: str, tools: Tools) -> EndDetector:
+def make_end_detector(opener: str, tools: Tools) -> EndDetector:
     return make_begun_end(opener) if opener[-1] == "{" else find_body(opener, tools)
 
 
@@ -53,7 +53,7 @@ def write(request: ToolRequest) -> str:
 DIALECT = builders.make_taught_dialect(
     dialect_name="deepseek_v31",
     start_markers=OPENERS,
-    make_end_detector=body,
+    make_end_detector=make_end_detector,
     parse_frame=parse,
     write_call=write,
     end_markers=CLOSERS,

@@ -20,7 +20,7 @@ WORDS = (">>>all\n", "all\n")
 READ = builders.make_headed_parser((), HEAD)
 
 
-def body(opener: str, tools: Tools) -> EndDetector:
+def make_end_detector(opener: str, tools: Tools) -> EndDetector:
     if opener in WORDS:
         return NothingEnd()
     if opener[-1] == "{":
@@ -75,7 +75,7 @@ def read_sections(text: str, tools: Tools) -> Parsed:
 DIALECT = builders.make_taught_dialect(
     dialect_name="functionary_v32",
     start_markers=(),
-    make_end_detector=body,
+    make_end_detector=make_end_detector,
     parse_frame=parse,
     write_call=lambda request: f">>>{request.name}\n{builders.dump_arguments(request)}",
 )._replace(

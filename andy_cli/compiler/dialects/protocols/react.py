@@ -34,7 +34,7 @@ LABELLED = Expression(
     r"(?P<input>.*)",
     re.M | re.S | re.I,
 )
-"""The same under other labels: of tools that exist."""
+"""An action under other labels: it counts for tools that exist."""
 BRACKETED = Expression(
     r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)\[(?P<input>[^\n]*)\][ \t*]*$", re.M
 )
@@ -86,7 +86,7 @@ def read_structured(text: str, invented: Sequence[str], tools: Tools) -> Parsed 
     if not requests:
         return None
     behind = following_text.lstrip().lstrip("`").strip()
-    return Parsed(tuple(requests), reasoning=thought, settled=bool(invented), behind=behind)
+    return Parsed(tuple(requests), reasoning=thought, settled=bool(invented), text_behind=behind)
 
 
 def find_action(text: str, tools: Tools) -> re.Match[str] | None:
@@ -143,7 +143,7 @@ def read_action(
         (ToolRequest(name=name, arguments=arguments),),
         reasoning=thought,
         settled=bool(invented),
-        behind=words_behind(following_text),
+        text_behind=words_behind(following_text),
     )
 
 
@@ -220,7 +220,7 @@ def find_answer(text: str) -> str:
 MAX_NAME_LENGTH = 200
 
 
-def body(opener: str, tools: Tools) -> EndDetector:
+def make_end_detector(opener: str, tools: Tools) -> EndDetector:
     def find_end(held: str) -> HeadDecision:
         """To the end of the reply if the line names a tool."""
         name, line_break, _ = held.partition("\n")
@@ -239,7 +239,7 @@ def write(request: ToolRequest) -> str:
 DIALECT = builders.make_taught_dialect(
     dialect_name="react",
     start_markers=(),
-    make_end_detector=body,
+    make_end_detector=make_end_detector,
     parse_frame=parse,
     write_call=write,
 )._replace(

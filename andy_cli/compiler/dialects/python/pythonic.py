@@ -57,7 +57,7 @@ def write(request: ToolRequest) -> str:
     return f"[{request.name}({', '.join(values)})]"
 
 
-def body(opener: str, tools: Tools) -> EndDetector:
+def make_end_detector(opener: str, tools: Tools) -> EndDetector:
     if opener[-1] == "[" or opener[0] in "[\\":
         return make_bare_call_end(opener, tools)
     return CallLineEnd(opener)
@@ -76,7 +76,7 @@ DIALECT = builders.make_bare_dialect("pythonic", parse, write)._replace(
         ">>> NAME(",
     ),
     named_anywhere=("[NAME(", "\\[NAME("),
-    body=body,
+    make_end_detector=make_end_detector,
     end_markers=(*(closer for _, closer in MARKERS), "]"),  # one bracket too many is common
     models=tuple(
         (

@@ -7,14 +7,14 @@ from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.terminal.tables import format_table
 
-MARKS = """!COMMAND runs a command line, and andy knows what it printed; !!COMMAND runs it alone.
+MARKS = """!COMMAND runs a command line and tells the model its output; !!COMMAND only runs it.
 @PATH attaches a file or a folder: @notes.txt, @src/a.py:10-20, @"with blanks.txt"."""
 KEYS = (
     "Enter sends; while an answer is written it queues, and Up takes back what is queued.",
     "Alt-Enter or Ctrl-J starts a new line, Ctrl-G opens your editor, "
     "Up and Ctrl-R find what was typed before.",
     "Tab completes commands, what they take, and paths after an @.",
-    "Shift-Tab changes the mode, Ctrl-O shows whole what was shown in part.",
+    "Shift-Tab changes the mode, Ctrl-O shows in full what was shortened.",
     "Esc and Ctrl-C stop what is going on; Ctrl-C clears the line, twice on an empty one leaves, "
     "as Ctrl-D does.",
 )

@@ -108,7 +108,7 @@ class AttachmentCompleter(Completer):
     async def get_completions_async(
         self, document: Document, event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
-        """The same, in a thread: keys are taken meanwhile."""
+        """Complete in a thread: keys are taken meanwhile."""
         if ATTACHMENT.search(document.text_before_cursor):
             for completion in await asyncio.to_thread(
                 lambda: [*self.get_completions(document, event)]
@@ -161,12 +161,12 @@ def walk_folder(folder: Path, current_walk: FolderWalk) -> None:
 def list_folders(folder: Path, deadline: float) -> Iterator[list[str]]:
     """Yield the paths in one folder after the other, the nearest first, until the deadline."""
     from andy_cli.errors import ToolError
-    from andy_cli.toolbox.files.search.ignoring import Ignored
+    from andy_cli.toolbox.files.search.ignoring import IgnoreFilter
     from andy_cli.toolbox.files.search.walking import MAX_DEPTH, list_entries
     from andy_cli.toolbox.runtime_context import GrantedPath
 
     granted = GrantedPath(folder.resolve(), folder.resolve())
-    ignored = Ignored(granted)
+    ignored = IgnoreFilter(granted)
     waiting: deque[tuple[str, ...]] = deque([()])
     while waiting and time.monotonic() <= deadline:
         try:

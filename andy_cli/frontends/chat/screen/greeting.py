@@ -27,7 +27,7 @@ def write_greeting(conversation: OpenConversation, folder: Path, columns: int) -
 
 
 def write_lines(model_name: str, reason: str, folder: Path, details: list[str]) -> Iterator[str]:
-    """The same with less and less of it; what can be seen elsewhere goes first."""
+    """Write the greeting with less and less in it; what can be seen elsewhere goes first."""
     name = f"andy {__version__}"
     described_model = one_line(f"{model_name} ({reason})")
     yield " - ".join([name, described_model, shorten_home(folder), *details])

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import get_args
 
 from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, choice_of, text_of
-from andy_cli.guard.workspace import Contained, Operation, contain
+from andy_cli.guard.workspace import Operation, PathJudgement, contain
 
 
 def judge_path(record: Record, _: ChunkCut) -> dict[str, object]:
@@ -18,7 +18,7 @@ def judge_path(record: Record, _: ChunkCut) -> dict[str, object]:
     }
 
 
-def _make_relative(contained: Contained, root_folder: Path) -> str | None:
+def _make_relative(contained: PathJudgement, root_folder: Path) -> str | None:
     """From the workspace, as names inside it are written."""
     if contained.path is None or not contained.path.is_relative_to(root_folder):
         return None

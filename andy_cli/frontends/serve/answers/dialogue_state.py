@@ -165,7 +165,7 @@ def constrain_reply(dialogue: ToolDialogue) -> Constraint | None:
 
 
 def constrain_free_reply(dialogue: ToolDialogue) -> Constraint | None:
-    """The same for a model that writes by itself: words stay free unless a call is due."""
+    """Constrain a model that writes by itself: words stay free unless a call is due."""
     chat_request, tool_prompt = dialogue.chat_request, dialogue.tool_prompt
     if dialogue.native or not chat_request.tools or chat_request.choice.how == "none":
         return None

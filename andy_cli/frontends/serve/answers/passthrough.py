@@ -61,7 +61,7 @@ class WatchedChoice:
         self._added = 0
         """Calls that the server did not make, or not so."""
         self._open_calls: list[StreamedCall] = []
-        """Those that have begun, and of which the dialogue says what they are."""
+        """Calls that have begun, and of which the dialogue says what they are."""
         self._ahead = ""  # white space that went on before the reader showed it
         self._half = ""
         """The first half of a character that its server cut in two."""
@@ -74,7 +74,7 @@ class WatchedChoice:
         self._last_choice: Event = {}
         """Its choice, without what has gone on before."""
         self._last = b""
-        """The same event, as it goes on."""
+        """The bytes of the event that ends it, as they go on."""
 
     def _take_calls(
         self, event: Event, choice: Event, call_pieces: list[object], event_bytes: bytes

@@ -88,7 +88,7 @@ class StreamedCalls:
 
     @property
     def begun_calls(self) -> list[StreamedCall]:
-        """Those that their client knows of."""
+        """The calls that the client knows of."""
         return [call for call in self if call.is_begun]
 
     def add_pieces(self, call_pieces: Sequence[object]) -> tuple[list[object], CallReach]:

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 from andy_cli.frontends.serve.http.client_connection import ClientConnection
-from andy_cli.frontends.serve.http.request_guard import MAX_BYTES
+from andy_cli.frontends.serve.http.request_guard import MAX_BYTES, make_size_error
 from andy_cli.frontends.serve.http.second_clock import CLOCK, SECOND
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_writer import ChatWriter, dump_json
@@ -43,7 +43,8 @@ class HttpExchange:
         self._connection: ClientConnection = scope["state"]["connection"]
 
     async def read_body(self) -> bytes:
-        """Raises ApiError for one that is too large (413)."""
+        """Read the body to its end. Raises ApiError where that is too large (413): a body in chunks
+        says no length beforehand."""
         message = await self._receive()
         if message["type"] == "http.request" and not message["more_body"]:
             whole_body: bytes = message["body"]
@@ -52,7 +53,7 @@ class HttpExchange:
         while message["type"] == "http.request":
             data += message["body"]
             if len(data) > MAX_BYTES:
-                raise ApiError(413, f"The request is larger than {MAX_BYTES // 2**20} MiB.")
+                raise make_size_error()
             if not message["more_body"]:
                 return bytes(data)
             message = await self._receive()

@@ -1,6 +1,7 @@
-"""Rules for who may ask: programs of this machine, whoever has the token; never a web page (P10).
+"""Rules for who may send requests: programs of this machine, or whoever has the token; no web page
+but those of `--allow-origin` (P10).
 
-Looked at before a byte of a body is read.
+Headers are checked before a byte of a body is read.
 """
 
 import hmac
@@ -17,7 +18,8 @@ MAX_BYTES = 32 * 2**20
 MAX_HEADER_BYTES = 64 * 2**10
 """Bytes of its headers."""
 OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
-ONCE = ("host", "content-length", "content-type", "authorization", "origin", "x-api-key")
+SINGLE_HEADERS = ("host", "content-length", "content-type", "authorization", "origin", "x-api-key")
+"""Headers that may be there once only: of two of them two readers could take different ones."""
 METHODS = ("GET", "HEAD", "POST", "OPTIONS")
 PAGE_HEADERS = (
     "authorization",
@@ -32,7 +34,7 @@ PAGE_HEADERS = (
 )
 """Headers that a page which may ask may send."""
 SDK_HEADER = re.compile(r"(?:x-stainless|openai|anthropic)-[a-z-]{1,60}")
-"""And those of the SDKs, whose names grow with their versions."""
+"""Headers of the SDKs, which a page may send too; their names grow with their versions."""
 CLOSING = {"connection": "close"}
 """After a request of which it is not sure where it ends."""
 Headers = Sequence[tuple[bytes, bytes]]
@@ -44,16 +46,17 @@ class RequestGuard:
     port: int
     token: str = ""
     hosts: tuple[str, ...] = ()
-    """More names under which it may be asked for."""
+    """Further names of this server, as `--allow-host` has them."""
     origins: tuple[str, ...] = ()
-    """Web pages that may ask."""
-    numbers: bool = False
-    """Any address will do as a name: it cannot be a trick with names, and others may ask anyway."""
+    """Web pages that may send requests, as `--allow-origin` has them."""
+    takes_addresses: bool = False
+    """Any IP address will do as the name of this server, as where it listens to other
+    machines: an address cannot be a trick with names."""
 
-    _usual: str = field(init=False)
+    _usual_host: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_usual", f"127.0.0.1:{self.port}")
+        object.__setattr__(self, "_usual_host", f"127.0.0.1:{self.port}")
 
     def check_headers(self, method: str, raw_headers: Headers) -> Mapping[str, str]:
         """The headers, if the request may be answered. Raises ApiError."""
@@ -104,7 +107,7 @@ class RequestGuard:
     def _check_host(self, headers: Mapping[str, str]) -> None:
         """A name that is not ours leads here by a trick with names (DNS rebinding)."""
         host = headers.get("host", "").lower()
-        if host == self._usual:
+        if host == self._usual_host:
             return
         if not host:
             raise ApiError(400, "The request names no host.")
@@ -116,7 +119,9 @@ class RequestGuard:
         # A port may be mapped to ours, as of a container: the name alone tells who is meant.
         if name in OWN_NAMES and (not port or is_port(port)):
             return True
-        is_known = name in self.hosts or host in self.hosts or (self.numbers and is_address(name))
+        is_known = (
+            name in self.hosts or host in self.hosts or (self.takes_addresses and is_address(name))
+        )
         return is_known and (not port or port.isdecimal())
 
     def _check_origin(self, headers: Mapping[str, str]) -> None:
@@ -137,7 +142,7 @@ class RequestGuard:
         if not length.isdecimal() or len(length) > 20:
             raise ApiError(400, "The length of the request is no number.", headers=CLOSING)
         if int(length) > MAX_BYTES:
-            raise ApiError(413, f"The request is larger than {MAX_BYTES // 2**20} MiB.")
+            raise make_size_error()
 
     @staticmethod
     def _check_content_type(headers: Mapping[str, str]) -> None:
@@ -148,10 +153,14 @@ class RequestGuard:
             raise ApiError(415, "The request is packed; send it as it is.")
 
 
+def make_size_error() -> ApiError:
+    return ApiError(413, f"The request is larger than {MAX_BYTES // 2**20} MiB.")
+
+
 def refuse_duplicates(raw_headers: Headers) -> None:
     """Raises ApiError for what may be there once only."""
     names = [name.decode("latin-1") for name, _ in raw_headers]
-    for name in ONCE:
+    for name in SINGLE_HEADERS:
         if names.count(name) > 1:
             raise ApiError(400, f"There are two {name} headers.", headers=CLOSING)
 
@@ -169,7 +178,7 @@ def is_port(text: str) -> bool:
 
 
 def sdk_headers(headers: Mapping[str, str]) -> list[str]:
-    """Those of the headers a page wants to send that the SDKs send of their own accord."""
+    """List the headers a page wants to send that the SDKs send of their own accord."""
     wanted_headers = headers.get("access-control-request-headers", "").lower().split(",")
     return [name.strip() for name in wanted_headers if SDK_HEADER.fullmatch(name.strip())]
 

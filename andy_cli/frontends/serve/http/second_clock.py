@@ -1,4 +1,4 @@
-"""A look each second at all that waits: a timer for each is a tenth of what a request costs."""
+"""One timer that looks each second at all that waits: one for each costs a tenth of a request."""
 
 import asyncio
 from collections.abc import Callable

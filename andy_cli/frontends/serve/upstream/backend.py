@@ -59,9 +59,9 @@ class Backend:
     http: aiohttp.ClientSession
     timeouts: AnswerTimeouts
     url: URL
-    """Of its chat API."""
+    """The address of its chat API."""
     models: URL
-    """Of its list."""
+    """The address of its list of models."""
     headers: CIMultiDict[str]
     """Ours alone: no header of a client is passed on, its key least of all (P10)."""
 

@@ -109,7 +109,7 @@ TEMPLATE = (
 """Told where the model's own is not known or has no tools: clients look in it for `.Tools`."""
 OWN_CAPABILITIES = ("completion", "tools")
 OTHER_CAPABILITIES = ("vision", "thinking")
-"""Those that a model's server may add; what else it can do (insert, embedding) is not here."""
+"""Abilities that a model's server may add; what else it can do (insert, embedding) is not here."""
 ARCHITECTURE = "andy"
 KEPT_LOADED = timedelta(minutes=5)
 NO_DETAILS: Mapping[str, object] = {
@@ -135,7 +135,7 @@ class OllamaModels:
         return {"models": rows}
 
     async def running(self) -> dict[str, object]:
-        """Those that are there: none has to be loaded."""
+        """List the models that are there: none has to be loaded."""
         until = format_time(datetime.now(UTC) + KEPT_LOADED)
         rows = [
             {**render_row(name), "expires_at": until, "size_vram": 0}

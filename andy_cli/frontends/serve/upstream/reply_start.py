@@ -88,7 +88,7 @@ def has_ping(data: bytes) -> bool:
 
 
 async def read_sound(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The same bytes in whole lines, as long as their events can be read. Raises ApiError.
+    """Pass bytes on in whole lines, as long as their events can be read. Raises ApiError.
 
     Only from an odd line on the events are read: to read them all costs four times what the rest
     of passing them on does.
@@ -128,7 +128,7 @@ def _check_lines(lines: bytes, reader: WireReader | None) -> WireReader | None:
 
 
 async def begin_reply(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The same bytes, once a choice was seen in them. Raises ApiError if there is none, or if what
+    """Pass bytes on, once a choice was seen in them. Raises ApiError if there is none, or if what
     stands before it cannot be read."""
     held_bytes = b""
     async for data in chunks:

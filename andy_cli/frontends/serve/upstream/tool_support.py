@@ -12,8 +12,8 @@ from andy_cli.agent.model.model_session import ObservedTools, PromptTokens
 from andy_cli.compiler.dialect import Tools
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.models.client import Endpoint
+from andy_cli.models.known_providers import providers_by_name
 from andy_cli.models.memory import learn_called, learn_refusal
-from andy_cli.models.presets import presets
 from andy_cli.models.server.facts import ServerFacts
 from andy_cli.models.token_count import estimate_message, tokens
 
@@ -54,8 +54,8 @@ class ToolSupport:
 
     @property
     def _is_hosted(self) -> bool:
-        preset = presets().get(self.endpoint.provider)
-        return preset is not None and preset.is_hosted(self.endpoint.base_url)
+        known_provider = providers_by_name().get(self.endpoint.provider)
+        return known_provider is not None and known_provider.is_hosted(self.endpoint.base_url)
 
     async def find_window(self, get_facts: GetFacts) -> int:
         """Find how many tokens the model reads; 0 where nobody says. Its server is asked once."""

@@ -32,9 +32,9 @@ from andy_cli.guard.addresses import check_base_url
 from andy_cli.models.client import Endpoint
 from andy_cli.models.discovery import ollama_address
 from andy_cli.models.inside.weights import check_name
+from andy_cli.models.known_providers import providers_by_name
 from andy_cli.models.memory import recall_model
 from andy_cli.models.ollama_chat import OllamaChat
-from andy_cli.models.presets import presets
 from andy_cli.models.select import OLLAMA_PORT, is_too_weak, may_guide, parse_name
 from andy_cli.models.server.facts import ServerFacts
 from andy_cli.models.server.kind import ServerKind
@@ -195,17 +195,17 @@ class UpstreamOpener:
                 f"{written_place!r} is no upstream.",
                 "Give a URL, PROVIDER:MODEL, or local:smollm2.",
             )
-        preset = presets()[provider]
-        names = [name for name in preset.key_names if os.environ.get(name)]
+        known_provider = providers_by_name()[provider]
+        names = [name for name in known_provider.key_names if os.environ.get(name)]
         key = os.environ[names[0]] if names else ""
-        model = model_name or self.model or preset.default_model
-        endpoint = Endpoint(provider, model, preset.base_url, key)
-        if preset.connect is not None:
+        model = model_name or self.model or known_provider.default_model
+        endpoint = Endpoint(provider, model, known_provider.base_url, key)
+        if known_provider.connect is not None:
             check_name(model)
-            client = preset.connect(endpoint, self.settings)
+            client = known_provider.connect(endpoint, self.settings)
             source = LocalSource(endpoint, client, asyncio.Lock())
             return self._make_upstream(name, source, takes_tools=False)
-        return self._make_upstream(name, self._open_remote(endpoint), preset.tools)
+        return self._make_upstream(name, self._open_remote(endpoint), known_provider.tools)
 
     def _make_upstream(self, name: str, source: ReplySource, takes_tools: bool = True) -> Upstream:
         window, guides = self.settings.whole("limits.context"), may_guide(self.settings)

@@ -54,7 +54,7 @@ class Finish(NamedTuple):
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
-    """Those of the input that the model's server had read before, as it says."""
+    """The input tokens that the model's server had read before, as it says."""
     reasoning_tokens: int = 0
     dialect: str = ""
     """In which notation its calls were written; empty if there were none."""

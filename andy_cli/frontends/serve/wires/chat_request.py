@@ -376,7 +376,7 @@ def _list_allowed_tools(allowed: object) -> list[object]:
 
 
 def _keep_allowed(body: Mapping[str, object], tools: dict[str, Schema]) -> dict[str, Schema]:
-    """Those that may be called now, where `tool_choice` lists them."""
+    """Keep the tools that may be called now, where `tool_choice` lists them."""
     choice = find_tool_choice(body)
     if not isinstance(choice, dict) or choice.get("type") != "allowed_tools":
         return tools

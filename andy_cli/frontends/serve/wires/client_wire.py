@@ -94,7 +94,7 @@ CHAT = ClientWire(
 LEGACY = CHAT._replace(
     read_request=read_legacy_request, writer=LegacyWriter, passes=False, placed=LegacyWriter
 )
-"""The same for clients that know functions and no tools."""
+"""The chat completions API for clients that know functions and no tools."""
 RESPONSES = ClientWire(
     "responses", "/v1/responses", read_responses_request, ResponsesWriter, write_error
 )

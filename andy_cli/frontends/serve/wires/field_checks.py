@@ -14,7 +14,7 @@ from andy_cli.frontends.serve.wires.answer_parts import ApiError
 MAX_BODY_DEPTH = 128
 """Lists and objects inside each other, in any request."""
 MAX_DEPTH = 100
-"""The same where a request is translated for the chat completions API."""
+"""Lists and objects inside each other, in a request that is translated."""
 MAX_COUNT = 2**31
 MAX_NUMBER = 2**64
 """Of numbers: a seed may be as large."""

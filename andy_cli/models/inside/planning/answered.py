@@ -14,7 +14,7 @@ AFTER_QUESTION, AFTER_ANSWER = 0.3, 0.3
 answer to that, beside 1 for the question as it is typed: so the right line is first for 76 of 96
 questions in conversations, and without for 39."""
 SAME_FILE = 0.06
-"""The same of a file that answered the question before, as a rating."""
+"""The weight of a file that answered the question before, as a rating."""
 
 
 OWN_WORDS = 3.0
@@ -31,7 +31,7 @@ class Reading(NamedTuple):
     """and of the words that they share with it."""
 
 
-class Answered(NamedTuple):
+class AnsweredQuestion(NamedTuple):
     """A question that was answered from a file."""
 
     question: str
@@ -45,7 +45,9 @@ def find_last_calling(exchanges: Sequence[Exchange]) -> Exchange | None:
     return next((exchange for exchange in reversed(exchanges) if exchange.calls), None)
 
 
-def find_answered(exchanges: Sequence[Exchange], choices: Sequence[Choice]) -> Answered | None:
+def find_answered(
+    exchanges: Sequence[Exchange], choices: Sequence[Choice]
+) -> AnsweredQuestion | None:
     """Find what was answered last, unless something else was done since."""
     exchange = find_last_calling(exchanges)
     if exchange is None:
@@ -56,10 +58,10 @@ def find_answered(exchanges: Sequence[Exchange], choices: Sequence[Choice]) -> A
         return None
     answer, is_apart, _ = exchange.reply.partition("\n\n")
     line = answer.partition("\n")[0].removeprefix("- ").strip("`") if is_apart else ""
-    return Answered(exchange.request, file, line)
+    return AnsweredQuestion(exchange.request, file, line)
 
 
-def list_readings(question: str, answered: Answered | None) -> list[Reading]:
+def list_readings(question: str, answered: AnsweredQuestion | None) -> list[Reading]:
     """List the ways to understand a question: by itself, and as it goes on with what was answered
     before.
     """

@@ -37,7 +37,7 @@ KIND_WEIGHT, LEAST_LIKELY = 0.02, -5.0
 """The weight of how likely a kind is, as a natural logarithm, beside the cosine: 0.1 at most. What
 is less likely tells no more."""
 SHARE_WEIGHT = 0.1
-"""The same of the likelihood itself, where it is asked whether a kind of talk is meant at all."""
+"""The weight of the likelihood itself, where the question is if a kind of talk is meant at all."""
 NONE_WEIGHT, NONE_ODDS = 1.5, -0.5
 """Of log-odds that no command of others is asked for, which were learned from fewer such requests
 than people write: their weight, and what is added."""
@@ -58,9 +58,9 @@ class Scores(NamedTuple):
     commands: list[float]
     talk: float
     kind: str = ""
-    """Of talk, the nearest."""
+    """The nearest kind of talk."""
     nearness: float = 0.0
-    """Of that kind."""
+    """The nearness of that kind."""
     reason: float = 0.0
     """The nearness of what is said beside a wish."""
     text_lead: float = -1.0

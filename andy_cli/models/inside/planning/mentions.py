@@ -32,7 +32,7 @@ MEANT_LEAD = 0.03
 MIN_RATING = -0.04
 """The rating of a text that answers a question, with half of its lead over the next text."""
 SURE_RATING = 0.05
-"""The same of a text that almost always answers it."""
+"""The rating of a text that almost always answers a question."""
 LEAD_WEIGHT = 2.5
 """The weight of a lead, of plain cosines, against a rating: they lie as much closer together."""
 BETTER_BY = 0.04
@@ -367,7 +367,7 @@ def name_columns(name: str, lines: Sequence[str]) -> list[str]:
 
 
 def name_piped_columns(lines: Sequence[str]) -> list[str]:
-    """The same of tables in Markdown, without their first two lines; other lines as they are."""
+    """Name the columns of tables in Markdown, without their first two lines; other lines stay."""
     named: list[str] = []
     columns: list[str] = []
     for line in lines:

@@ -51,11 +51,11 @@ from andy_cli.models.inside.values.words import (
 NAMED = 0.04
 """The weight of a file or an address in a request for a command rather than for talk."""
 NAMED_HERE = 0.03
-"""The same of something that is there and is called by its name."""
+"""The weight of something in a request that is there and is called by its name."""
 CLOSE_COMMANDS = 0.01
 """Commands nearer to each other than that are told apart by how much of the request they use."""
 CLOSE_DESCRIBED = 0.004
-"""The same where descriptions alone say what they are for."""
+"""CLOSE_COMMANDS for commands of which descriptions alone say what they are for."""
 DOUBTFUL = 0.04
 """A lead of a command over talk, or of talk over it, that is doubtful."""
 EXAMPLE_LEAD = 0.01
@@ -76,9 +76,9 @@ WISHED = 0.885
 UNASKED = 0.02
 """The doubt whether what has not the form of a question asks for something."""
 COMMENT = 0.08
-"""The same where something was answered just before: `he's getting fat haha`."""
+"""The doubt where something was answered just before: `he's getting fat haha`."""
 WISHED_FOR = 0.025
-"""The same of what is a question, and clearly nearest to a wish that cannot be fulfilled."""
+"""The doubt of a question that is clearly nearest to a wish that cannot be fulfilled."""
 
 
 SUBORDINATORS = frozenset({"que", "che"})
@@ -159,7 +159,7 @@ class PartReader:
         return found
 
     def _measure_described(self, way: Way) -> Mapping[str, float]:
-        """The same for commands of which nobody has said how people ask for them."""
+        """Measure a way by commands of which nobody has said how people ask for them."""
         found = defaultdict[str, float](float, Counter(f"cut at {kind}" for kind in way.cuts))
         chosen = []
         for part in self._read_parts(way.parts, asks=False):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from andy_cli.messages import Choice, Constraint, NotDone
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.planning.answered import (
-    Answered,
+    AnsweredQuestion,
     find_answered,
     find_last_calling,
 )
@@ -28,7 +28,7 @@ class Step(NamedTuple):
     is_guess: bool = False
     """It reads the file that is nearest to a question, and may not answer it."""
     questions: tuple[str, ...] = ()
-    """Those that the file which it reads answers, as they were asked."""
+    """The questions that the file which it reads answers, as they were asked."""
 
 
 MAX_SUMMARY = 160
@@ -81,7 +81,7 @@ class PlannedRequest(NamedTuple):
         return any(choice.examples for choice in self.choices)
 
     @property
-    def answered(self) -> Answered | None:
+    def answered(self) -> AnsweredQuestion | None:
         """The question that a file answered last; of what commands of others find nobody knows."""
         return find_answered(self.exchanges, self.choices) if self.has_examples else None
 

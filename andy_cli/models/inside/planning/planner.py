@@ -9,7 +9,7 @@ from typing import NamedTuple
 from andy_cli.actions import fill_action
 from andy_cli.messages import Choice, Constraint, NotDone, Wire
 from andy_cli.models.inside.encoder import Encoder
-from andy_cli.models.inside.planning.answered import Answered, find_answered, list_readings
+from andy_cli.models.inside.planning.answered import AnsweredQuestion, find_answered, list_readings
 from andy_cli.models.inside.planning.choosing import Scorer, name_things
 from andy_cli.models.inside.planning.command_kinds import needs_value
 from andy_cli.models.inside.planning.list_fitting import holds_list
@@ -168,9 +168,9 @@ class Planner:
     ) -> Utterance:
         choice = constraint.choices[step.at]
         if choice.beyond:
-            limits = small_talk.describe_limits(self._name, choice, constraint.choices, turn.said)
-            reason = small_talk.LIMITS.format(model=self._name, beyond=choice.beyond)
-            return self._append_to_results(step, limits, reason, turn, constraint)
+            answer = small_talk.explain_too_small(self._name, choice, constraint.choices, turn.said)
+            reason = small_talk.MODEL_IS_TOO_SMALL.format(model=self._name, beyond=choice.beyond)
+            return self._append_to_results(step, answer, reason, turn, constraint)
         found = self._fill(choice, step, turn, constraint)
         if found.missing:
             question = ask_about(found.missing[0])
@@ -240,7 +240,7 @@ class Planner:
         self,
         told: Sequence[ToldResult],
         questions: Sequence[Sequence[str]],
-        answered: Answered | None,
+        answered: AnsweredQuestion | None,
     ) -> list[ToldResult]:
         """Add the lines that answer questions best to each text that was read for them; a question
         may lean on the one before: `who mends the hose, and what is his number?`
@@ -251,11 +251,11 @@ class Planner:
             is_short = result.result.count("\n") < MIN_LINES
             answers = found[-1].answers or ([result.result] if is_short else [])
             if asked and result.done and answers:
-                answered = Answered(asked[-1], name_read(result), answers[-1])
+                answered = AnsweredQuestion(asked[-1], name_read(result), answers[-1])
         return found
 
     def _add_answers(
-        self, told: ToldResult, questions: Sequence[str], answered: Answered | None
+        self, told: ToldResult, questions: Sequence[str], answered: AnsweredQuestion | None
     ) -> ToldResult:
         """Add the lines that answer questions best to a text that was read for them, or the entry
         of a list that is asked about.
@@ -273,7 +273,7 @@ class Planner:
             best = find_best_lines(self._encoder, list_readings(question, answered), name, lines)
             is_short = len(best) <= MAX_ANSWERS and sum(map(len, best)) <= MAX_LINE
             answers |= dict.fromkeys(best if is_short else [])
-            answered = Answered(question, name, "")
+            answered = AnsweredQuestion(question, name, "")
         return told._replace(answers=[*answers])
 
     def _agrees(self, text: str) -> bool:
@@ -287,7 +287,7 @@ class Planner:
         answer = small_talk.answer_talk(text, scores.kind, scores.nearness, choices, turn.said)
         if beyond := constraint.context.absent.get(scores.kind):
             choice = Choice("", beyond=beyond)
-            answer = small_talk.describe_limits(self._name, choice, choices, turn.said)
+            answer = small_talk.explain_too_small(self._name, choice, choices, turn.said)
         is_refused = small_talk.is_refused(scores.kind)
         reason = answer.partition(". ")[0].rstrip(".") + "."
         return Utterance(answer, not_done=[NotDone(summarize(text), reason)] if is_refused else [])

@@ -63,7 +63,7 @@ MIN_DECLINED = 0.97
 WHOLE_WISH = 1.0
 """Nearness to a command of what is a wish by itself, although it begins with `and`."""
 CLEAR_QUESTION = 1.055
-"""The same of what is a whole question: `what time is it?`, and not `when is it?`"""
+"""Nearness to a command of what is a whole question: `what time is it?`, and not `when is it?`"""
 READ_LEAD = 0.005
 """By so much less clear may a file be of which it is said that it is to be read."""
 UNCLEAR = Plan([], [small_talk.UNCLEAR.format(able="").strip()])
@@ -133,7 +133,7 @@ class RequestPlan:
 
     def _decline(self, step: Step) -> NotDone:
         beyond = self._request.choices[step.at].beyond
-        return NotDone(summarize(step.text), small_talk.TOO_SMALL.format(beyond=beyond))
+        return NotDone(summarize(step.text), small_talk.I_AM_TOO_SMALL.format(beyond=beyond))
 
     def find_follow_up(self, turn: Turn) -> Plan | None:
         """Plan what is no request by itself, and goes on with the turn before; None of others."""

@@ -117,7 +117,7 @@ def find_clock_times(text: str) -> list[Span]:
 
 
 def find_loose_times(text: str) -> list[Span]:
-    """The same, and with them times that no part of the day is said of: `half past seven` is
+    """Find all times, also those that no part of the day is said of: `half past seven` is
     `07:30`, and `19:30` after `five in the afternoon` or before `9 pm`.
     """
     sure = _find_times(text, is_sure=True)

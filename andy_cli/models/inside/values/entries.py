@@ -15,7 +15,7 @@ LISTED_LEAD = 0.015
 """By so much nearer in meaning than the next is what is meant of a list, or of the files that are
 there where one of them is asked for."""
 BEHIND_LEAD = 0.02
-"""The same, where the first word is left out."""
+"""The lead where the first word is left out."""
 MAX_BARE_WORDS = 2
 """Words that are all there is: `open it`."""
 MAX_MEANT = 40
@@ -127,8 +127,8 @@ def find_meant(encoder: Encoder, text: str, names: Sequence[str], lead: float) -
 
 
 def find_meant_behind_verb(encoder: Encoder, text: str, names: Sequence[str]) -> str | None:
-    """The same without the first word, where that is but a helping verb: `fammi vedere la lista
-    della spesa`."""
+    """Find the name that is meant without the first word, where that is but a helping verb: `fammi
+    vedere la lista della spesa`."""
     words = list_telling(text)
     said = " ".join(words[1:])
     return find_nearest(encoder, said, names, BEHIND_LEAD) if len(words) > MAX_BARE_WORDS else None

@@ -84,7 +84,7 @@ class FilledArguments:
 
     values: dict[str, str] = field(default_factory=dict)
     missing: list[Parameter] = field(default_factory=list)
-    """Those that are needed and that nothing was found for."""
+    """The parameters that are needed and that nothing was found for."""
     used: int = 0
     """Letters of the request that are in the values."""
 
@@ -112,15 +112,15 @@ class Filler:
 
     @cached_property
     def rough(self) -> "Filler":
-        """The same, faster and for comparison only: words are rated apart from where they stand."""
+        """A faster filler, for comparison only: words are rated apart from where they stand."""
         return Filler(self._encoder, is_rough=True)
 
     def fill(self, choice: Choice, text: str, known: Known) -> FilledArguments:
         return _Filling(self._encoder, choice, text, known, self._is_rough).fill()
 
     def fill_by_meaning(self, choice: Choice, text: str, known: Known) -> FilledArguments:
-        """The same; a file that is missing is the entry of the newest list, or the file that can
-        be read, whose name comes nearest to what was said."""
+        """Fill as `fill` does; a file that is missing is the entry of the newest list, or the file
+        that can be read, whose name comes nearest to what was said."""
         found = self.fill(choice, text, known)
         missing = found.missing[0] if found.missing else None
         if missing is None or missing.kind != "file":
@@ -216,7 +216,7 @@ class _Filling:
         """Tell whether a parameter without a value takes a number or words that have no form."""
         is_filled = parameter.name in self._values or parameter.name in self._bounds
         is_listed = parameter.members or parameter.name in self._choice.members
-        if is_filled or is_listed or parameter.is_wish:
+        if is_filled or is_listed or parameter.is_yes_or_no:
             return False
         is_file = parameter.kind in ("file", "folder")
         is_free = self._picker.templates is None and not parameter.has_form
@@ -226,7 +226,7 @@ class _Filling:
         """Put what can be told by its form before what only the model can tell."""
         if parameter.members:
             return 0, not parameter.needed
-        if parameter.is_numeric or parameter.is_wish:
+        if parameter.is_numeric or parameter.is_yes_or_no:
             return 2, not parameter.needed
         if self._known.names and parameter.kind == "file":
             return 1, not parameter.needed
@@ -235,7 +235,7 @@ class _Filling:
     def _find_value(self, parameter: Parameter) -> str | None:
         if parameter.members:
             return self._find_member(parameter)
-        if parameter.is_wish:
+        if parameter.is_yes_or_no:
             return self._find_wish(parameter)
         if parameter.name in self._bounds:
             return read_line_range(self._text)[self._bounds.index(parameter.name)]

@@ -32,16 +32,16 @@ MISSING_ODDS = 1.0
 LIKELY_MEMBER = 0.5
 """So likely is a member that is meant."""
 LIKELY_SAID_MEMBER = 0.3
-"""The same of one that is said, where no other is."""
+"""So likely is a member that is said, where no other is."""
 MANY_MEMBERS = 3
 REVERSED_ODDS = 0.5
-"""The same against a value that stands before one of a parameter before its own: of 197 pairs of
+"""Log-odds against a value that stands before one of a parameter before its own: of 197 pairs of
 values 158 stand in the order of their parameters."""
 LONGER_ODDS, LETTER_ODDS = 0.8, 0.001
 """Log-odds: so much less likely may a longer run be, and so much is a letter of it worth."""
 
 
-class Rated(NamedTuple):
+class RatedRun(NamedTuple):
     """A run that may be the value of a parameter; None for no value."""
 
     odds: float
@@ -105,10 +105,10 @@ class ValueFinder:
             kept = heapq.nlargest(KEPT_ASSIGNMENTS, longer, key=lambda one: one.odds)
         return kept[0].runs
 
-    def _rate(self, parameter: Parameter, runs: Sequence[Run]) -> list[Rated]:
+    def _rate(self, parameter: Parameter, runs: Sequence[Run]) -> list[RatedRun]:
         """Rate the likeliest runs, and none at last."""
         if not runs:
-            return [Rated(0.0, None)]
+            return [RatedRun(0.0, None)]
         rated = self.rate_likeliest(parameter, runs)
         odds = [one.odds for one in rated]
         is_learned = parameter.is_numeric or parameter.is_wording
@@ -119,12 +119,12 @@ class ValueFinder:
         # That it has a value, whichever: runs that overlap share what is likely.
         given = sum_odds(odds[:-1]) - max(odds[:-1])
         found = (
-            Rated(value - total + given * (one.run is not None), one.run)
+            RatedRun(value - total + given * (one.run is not None), one.run)
             for value, one in zip(odds, rated, strict=True)
         )
         return [*found] if parameter.is_numeric else [*prefer_longer([*found])]
 
-    def rate_likeliest(self, parameter: Parameter, runs: Sequence[Run]) -> list[Rated]:
+    def rate_likeliest(self, parameter: Parameter, runs: Sequence[Run]) -> list[RatedRun]:
         """Rate runs by their words and form, each apart from the others: the likeliest, and none at
         last.
         """
@@ -133,11 +133,11 @@ class ValueFinder:
         odds = odds or rate_by_form(wanted)
         total = sum_odds(odds)
         *found, none = (
-            Rated(value - total, run) for value, run in zip(odds, [*runs, None], strict=True)
+            RatedRun(value - total, run) for value, run in zip(odds, [*runs, None], strict=True)
         )
         return [*heapq.nlargest(KEPT_RUNS, found, key=lambda rated: rated.odds), none]
 
-    def mark(self, parameter: Parameter, rated: Sequence[Rated]) -> MarkedRuns:
+    def mark(self, parameter: Parameter, rated: Sequence[RatedRun]) -> MarkedRuns:
         """Mark each run in the request."""
         text = self._text
         runs = [run for _, run in rated if run]
@@ -171,8 +171,8 @@ class ValueFinder:
         return WantedMember(
             members=[f"{about}: {member}" for member in members],
             unsaid=f"{about}: not said",
-            is_said=[not parameter.is_wish and f" {member} " in said for member in members],
-            kind=[1, parameter.needed, parameter.is_wish, len(members) > MANY_MEMBERS],
+            is_said=[not parameter.is_yes_or_no and f" {member} " in said for member in members],
+            kind=[1, parameter.needed, parameter.is_yes_or_no, len(members) > MANY_MEMBERS],
         )
 
     def explain(self, parameter: Parameter) -> str:
@@ -200,7 +200,7 @@ class ValueFinder:
         )
 
 
-def prefer_longer(rated: Sequence[Rated]) -> Iterator[Rated]:
+def prefer_longer(rated: Sequence[RatedRun]) -> Iterator[RatedRun]:
     """Rate a run that holds likelier ones just above them, where it is little less likely: `sister
     is getting married` before `getting married`.
     """
@@ -210,7 +210,7 @@ def prefer_longer(rated: Sequence[Rated]) -> Iterator[Rated]:
             for other in rated
             if run and run.holds(other.run) and odds < other.odds <= odds + LONGER_ODDS
         ]
-        yield Rated(max(near) + LETTER_ODDS * len(run.text) if run and near else odds, run)
+        yield RatedRun(max(near) + LETTER_ODDS * len(run.text) if run and near else odds, run)
 
 
 def sum_odds(odds: Sequence[float]) -> float:

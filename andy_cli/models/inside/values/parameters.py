@@ -30,15 +30,17 @@ class Parameter(NamedTuple):
     @property
     def members(self) -> Sequence[str]:
         """The values that it takes; none where it takes others, or only yes and no."""
-        return [] if self.is_wish else [str(member) for member in self.schema.get("enum") or ()]
+        return (
+            [] if self.is_yes_or_no else [str(member) for member in self.schema.get("enum") or ()]
+        )
 
     @property
     def options(self) -> Sequence[str]:
         """The members, or yes and no; none where it takes anything else."""
-        return ["yes", "no"] if self.is_wish else self.members
+        return ["yes", "no"] if self.is_yes_or_no else self.members
 
     @property
-    def is_wish(self) -> bool:
+    def is_yes_or_no(self) -> bool:
         """It takes yes or no."""
         is_boolean = self.schema.get("type") == "boolean"
         return is_boolean or {*(self.schema.get("enum") or ())} == YES_OR_NO

@@ -327,7 +327,7 @@ class NamePart(NamedTuple):
     text: str
     """Its plain words."""
     words: frozenset[str]
-    """Those by which it is called."""
+    """The words by which it is called."""
 
     def count_letters(self, text: str) -> int:
         """Count the letters by which it may be called in a text: of a title of which but one word

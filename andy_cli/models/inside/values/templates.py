@@ -15,7 +15,7 @@ class Templates(NamedTuple):
 
     texts: tuple[str, ...]
     words: frozenset[str]
-    """Those of several templates: no value begins or ends with one."""
+    """Words of several templates: no value begins or ends with one."""
 
 
 GAP = "..."

@@ -54,7 +54,7 @@ INTERROGATIVES = frozenset(
 """Words that a question begins with, in the five languages that are tried."""
 
 BEGINNING = INTERROGATIVES | {"che"}
-"""The same of a text's very beginning; elsewhere `che` is `that`."""
+"""Words that a question begins with at the very beginning of a text; elsewhere `che` is `that`."""
 ASKING = frozenset("is are ist sind steht stehen gibt".split())
 """Verbs that questions begin with, and wishes do not."""
 OWN_ASKING = frozenset(

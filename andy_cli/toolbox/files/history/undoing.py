@@ -26,7 +26,7 @@ from andy_cli.toolbox.files.history.recorded import (
 )
 from andy_cli.toolbox.files.moving import transfers
 from andy_cli.toolbox.files.names import show_path
-from andy_cli.toolbox.files.writing import Hashed, reason_of, replace_whole
+from andy_cli.toolbox.files.writing import HashedPieces, reason_of, replace_whole
 from andy_cli.toolbox.runtime_context import GrantedPath, go_on_always
 
 
@@ -113,7 +113,7 @@ def _find_writing_fault(change: Written) -> str:
     name = show_path(change.place.path)
     try:
         with change.place.open() as file:
-            hashed = Hashed(iter(lambda: file.read(CHUNK_SIZE), b""))
+            hashed = HashedPieces(iter(lambda: file.read(CHUNK_SIZE), b""))
             for _ in hashed:
                 pass
     except ToolError:
@@ -170,7 +170,7 @@ def _take_back_writing(change: Written) -> None:
 
 
 def _remove_folders(folders: tuple[GrantedPath, ...]) -> None:
-    """Those that are empty: in the others somebody has put something."""
+    """Remove the folders that are empty: in the others somebody has put something."""
     for folder in reversed(folders):
         with (
             contextlib.suppress(ToolError),

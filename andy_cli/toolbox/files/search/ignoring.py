@@ -27,8 +27,8 @@ class IgnoreRule(NamedTuple):
     """It is meant of folders alone."""
 
 
-class Ignored:
-    """Asked of every entry of a walk, the folders before what is in them."""
+class IgnoreFilter:
+    """Tells of every entry of a walk whether it is ignored; folders come before what is in them."""
 
     def __init__(self, granted: GrantedPath) -> None:
         self._place = granted

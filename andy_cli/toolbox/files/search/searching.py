@@ -26,7 +26,7 @@ from andy_cli.toolbox.files.names import count_noun, show_path, show_size
 from andy_cli.toolbox.files.reading import read_pieces
 from andy_cli.toolbox.files.search.expressions import MAX_CHARACTERS, Finder
 from andy_cli.toolbox.files.search.globs import Glob, may_be_glob, parse_globs
-from andy_cli.toolbox.files.search.ignoring import Ignored
+from andy_cli.toolbox.files.search.ignoring import IgnoreFilter
 from andy_cli.toolbox.files.search.walking import FolderEntry, Walk
 from andy_cli.toolbox.runtime_context import GrantedPath, Work, here
 from andy_cli.toolbox.tool import Outcome, progress
@@ -184,7 +184,7 @@ def spell_variants(word: str) -> str:
 
 Group = Literal["documents", "unreadable", "too large", "may hold keys", "no text"]
 GROUPS: tuple[Group, ...] = get_args(Group)
-"""Those first of which it says most that they were not opened."""
+"""Reasons why files were left out, first those that say most."""
 
 
 class Unopened(NamedTuple):
@@ -214,7 +214,7 @@ class Search:
         is_file = granted.path.is_file()
         self._place = granted._replace(path=granted.path.parent) if is_file else granted
         self._prefix = _name_prefix(search_request.path, is_file)
-        self._ignored = Ignored(self._place)
+        self._ignored = IgnoreFilter(self._place)
         self._walk = Walk(self._place, work, lambda entry: not self._ignored(entry))
         self._entries: Iterable[FolderEntry] = (
             [FolderEntry((granted.path.name,), "file")] if is_file else self._walk

@@ -59,7 +59,7 @@ def outcome(data: Mapping[str, object], summary: str) -> Outcome:
 
 
 def clip_texts(value: object, most_characters: int) -> object:
-    """The same with its texts cut, and long lists too."""
+    """Cut the texts in a value, and long lists too."""
     if isinstance(value, str):
         if len(value) <= most_characters:
             return value

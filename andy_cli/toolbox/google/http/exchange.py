@@ -33,7 +33,7 @@ class ApiReply(NamedTuple):
         return 200 <= self.status < 300
 
 
-class Broken(Exception):
+class BrokenExchange(Exception):
     """There was no answer, or not all of it. The text is one sentence; `sent` tells whether any
     of the request had left by then, `late` that it took too long."""
 
@@ -43,7 +43,7 @@ class Broken(Exception):
         self.late = late
 
     def as_tool_error(self, further_text: str = "") -> ToolError:
-        """The same for a tool, with one more sentence."""
+        """Make the error of a tool, with one more sentence."""
         return (ToolTimeout if self.late else ToolError)(f"{self} {further_text}".rstrip())
 
 
@@ -54,10 +54,12 @@ class BodyReader(Protocol):
 
 
 Exchange = Callable[[ApiCall, str, BodyReader], Awaitable[ApiReply]]
-"""Sends a request with a token, once; an answer of any status is an answer. Raises Broken."""
+"""Sends a request with a token, once; an answer of any status is an answer.
+
+Raises BrokenExchange."""
 
 
-class Whole:
+class WholeAnswer:
     """Takes the whole of an answer. Of one that is too large nothing is left, and `over` is set."""
 
     def __init__(self, most_bytes: int = MAX_BYTES) -> None:

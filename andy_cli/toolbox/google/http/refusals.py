@@ -31,7 +31,7 @@ NOT_GRANTED = frozenset(["insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFIC
 SWITCHED_OFF = frozenset(["accessNotConfigured", "SERVICE_DISABLED"])
 
 
-class Missing(NamedTuple):
+class MissingWords(NamedTuple):
     """The words for a missing thing: the user gets the message, the model the advice too."""
 
     message: str

@@ -21,17 +21,17 @@ from andy_cli.toolbox.google.http.exchange import (
     ApiCall,
     ApiReply,
     BodyReader,
-    Broken,
+    BrokenExchange,
     Exchange,
     Query,
-    Whole,
+    WholeAnswer,
 )
 from andy_cli.toolbox.google.http.refusals import (
     GONE,
     NOT_DONE,
     UNSURE,
     GoogleRefusal,
-    Missing,
+    MissingWords,
     explain_refusal,
     read_refusal,
 )
@@ -69,19 +69,19 @@ class Service:
         self.unanswered = False
         """True while a change was sent and its answer is not there yet."""
 
-    async def read(self, path: str, missing: Missing, query: Query | None = None) -> Record:
+    async def read(self, path: str, missing: MissingWords, query: Query | None = None) -> Record:
         """The object at a path below the API's. `missing` is what is told of a 404.
 
         Raises ToolError for all that is no such object.
         """
-        answer = await self.take(path, missing, Whole, query)
+        answer = await self.take(path, missing, WholeAnswer, query)
         self._taken += len(answer.data)
         if answer.over or self._taken > MAX_TOTAL_BYTES:
             raise ToolError(f"{self.api.name} answers more than andy takes in.", "Ask for less.")
         return self._read_object(answer)
 
     async def take(
-        self, path: str, missing: Missing, reader: Callable[[], R], query: Query | None = None
+        self, path: str, missing: MissingWords, reader: Callable[[], R], query: Query | None = None
     ) -> R:
         """Fetch what is at a path, taken in by a reader; each try has one of its own."""
         request = ApiCall("GET", self._base + path, query)
@@ -91,7 +91,7 @@ class Service:
             body_reader = reader()
             try:
                 reply = await self._exchange(request, await self._fresh(), body_reader)
-            except Broken as broken:
+            except BrokenExchange as broken:
                 if tries >= min(self._tries, MAX_UNREACHED_TRIES):
                     raise broken.as_tool_error() from broken
                 await self._pause_before_retry(tries, None)
@@ -112,7 +112,7 @@ class Service:
         path: str,
         key: str,
         most_items: int,
-        missing: Missing,
+        missing: MissingWords,
         query: Query | None = None,
         size: str = "maxResults",
         largest: int = 100,
@@ -137,7 +137,7 @@ class Service:
         self,
         method: str,
         path: str,
-        missing: Missing,
+        missing: MissingWords,
         body: Mapping[str, object] | None = None,
         query: Query | None = None,
     ) -> Record:
@@ -146,12 +146,12 @@ class Service:
         request = ApiCall(method, self._base + path, query, content)
         return await self.send(request, missing)
 
-    async def send(self, request: ApiCall, missing: Missing) -> Record:
-        token, answer = await self._fresh(), Whole()
+    async def send(self, request: ApiCall, missing: MissingWords) -> Record:
+        token, answer = await self._fresh(), WholeAnswer()
         self.unanswered = True
         try:
             reply = await self._exchange(request, token, answer)
-        except Broken as broken:
+        except BrokenExchange as broken:
             raise broken.as_tool_error(UNSURE if broken.sent else NOT_DONE) from broken
         if reply.status == 401:
             # Not sent again: the next call finds a login that holds, or hears that there is none.
@@ -190,11 +190,13 @@ class Service:
     def _refusal(self, reply: ApiReply) -> GoogleRefusal:
         return read_refusal(reply.status, reply.headers, reply.refused, (self._token,))
 
-    def _explain_refusal(self, refusal: GoogleRefusal, missing: Missing, change: bool) -> ToolError:
+    def _explain_refusal(
+        self, refusal: GoogleRefusal, missing: MissingWords, change: bool
+    ) -> ToolError:
         advice = missing.advice if refusal.status in GONE else ""
         return ToolError(explain_refusal(refusal, self.api.name, missing.message, change), advice)
 
-    def _read_object(self, answer: Whole) -> Record:
+    def _read_object(self, answer: WholeAnswer) -> Record:
         value = read_json(answer.data)
         if isinstance(value, dict):
             return value

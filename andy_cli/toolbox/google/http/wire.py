@@ -17,9 +17,9 @@ from andy_cli.toolbox.google.http.exchange import (
     ApiCall,
     ApiReply,
     BodyReader,
-    Broken,
+    BrokenExchange,
     Exchange,
-    Whole,
+    WholeAnswer,
 )
 
 MAX_REFUSAL_BYTES = 64 * 2**10
@@ -45,7 +45,7 @@ async def _exchange(
             content=request.content or None,
             extensions={"trace": watch},
         ) as response:
-            refused = Whole(MAX_REFUSAL_BYTES)
+            refused = WholeAnswer(MAX_REFUSAL_BYTES)
             body_reader = reader if response.is_success else refused
             async for data in response.aiter_bytes():
                 if not body_reader.feed(data):
@@ -53,7 +53,7 @@ async def _exchange(
             return ApiReply(response.status_code, response.headers, refused.data)
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         is_timeout = isinstance(error, httpx2.TimeoutException)
-        raise Broken(_explain_error(error, request.url), was_sent, is_timeout) from error
+        raise BrokenExchange(_explain_error(error, request.url), was_sent, is_timeout) from error
 
 
 @asynccontextmanager

@@ -23,7 +23,7 @@ from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.apis import safe_address
 from andy_cli.toolbox.google.login import vault
 from andy_cli.toolbox.google.login.renewal import request_tokens, token_lifetime
-from andy_cli.toolbox.google.login.vault import GoogleAccount, Secrets
+from andy_cli.toolbox.google.login.vault import GoogleAccount, GoogleSecrets
 
 HOW = "docs/google.md tells how to make one."
 
@@ -115,7 +115,7 @@ async def connect_account(
         # In the form, not in a header: not every server reads both.
         "client_secret": client.secret,
     }
-    secrets_sent = Secrets(client.secret, code)
+    secrets_sent = GoogleSecrets(client.secret, code)
     answer = await request_tokens(settings, token_form, secrets_sent)
     renewable, scope = answer.get("refresh_token"), answer.get("scope")
     if not isinstance(renewable, str) or not renewable:
@@ -129,7 +129,7 @@ async def connect_account(
         scopes=tuple((scope if isinstance(scope, str) else asked_for).split()),
         kept="file",
     )
-    new_secrets = Secrets(
+    new_secrets = GoogleSecrets(
         client.secret, renewable, answer["access_token"], time.time() + token_lifetime(answer)
     )
     return vault.keep_login(account, new_secrets)

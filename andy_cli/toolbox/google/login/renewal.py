@@ -17,11 +17,11 @@ from andy_cli.errors import ToolError, ToolTimeout, UsageError
 from andy_cli.foreign_values import read_json
 from andy_cli.settings import Settings, lock_file
 from andy_cli.toolbox.google.http.apis import safe_address
-from andy_cli.toolbox.google.http.exchange import ApiCall, ApiReply, Broken, Whole
+from andy_cli.toolbox.google.http.exchange import ApiCall, ApiReply, BrokenExchange, WholeAnswer
 from andy_cli.toolbox.google.http.refusals import explain_refusal, read_refusal
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
 from andy_cli.toolbox.google.login import vault
-from andy_cli.toolbox.google.login.vault import Secrets, connected_account
+from andy_cli.toolbox.google.login.vault import GoogleSecrets, connected_account
 
 EARLY = 60.0
 """Seconds before its end from which a token is not used any more."""
@@ -51,12 +51,12 @@ async def access_token(settings: Settings, refused: str = "") -> str:
         return renewed.access_token
 
 
-def _still_holds(known_secrets: Secrets, refused: str) -> bool:
+def _still_holds(known_secrets: GoogleSecrets, refused: str) -> bool:
     fresh = known_secrets.expires > time.time() + EARLY
     return bool(known_secrets.access_token) and known_secrets.access_token != refused and fresh
 
 
-async def _renew_token(settings: Settings, known_secrets: Secrets) -> Secrets:
+async def _renew_token(settings: Settings, known_secrets: GoogleSecrets) -> GoogleSecrets:
     account = connected_account()
     token_form = {
         "client_id": account.client_id if account else "",
@@ -74,7 +74,7 @@ async def _renew_token(settings: Settings, known_secrets: Secrets) -> Secrets:
 
 
 async def request_tokens(
-    settings: Settings, token_form: dict[str, str], known_secrets: Secrets
+    settings: Settings, token_form: dict[str, str], known_secrets: GoogleSecrets
 ) -> dict[str, Any]:
     """Request tokens for a form, an access token among them (RFC 6749, section 5).
 
@@ -87,10 +87,10 @@ async def request_tokens(
     request = _form_call(url, token_form)
     async with open_http(url, settings) as exchange:
         for attempt in range(1, MAX_TRIES + 1):
-            body = Whole()
+            body = WholeAnswer()
             try:
                 reply = await exchange(request, "", body)
-            except Broken as broken:
+            except BrokenExchange as broken:
                 if attempt == MAX_TRIES:
                     message = f"The login at Google did not come about. {broken}"
                     raise (ToolTimeout if broken.late else ToolError)(message) from broken
@@ -106,7 +106,9 @@ def _form_call(url: str, form: dict[str, str]) -> ApiCall:
     return ApiCall("POST", url, content=urlencode(form).encode(), kind=kind)
 
 
-def _read_answer(reply: ApiReply, body: Whole, known_secrets: Secrets) -> dict[str, Any]:
+def _read_answer(
+    reply: ApiReply, body: WholeAnswer, known_secrets: GoogleSecrets
+) -> dict[str, Any]:
     if not reply.ok:
         refusal = read_refusal(reply.status, reply.headers, reply.refused, known_secrets.values())
         if "invalid_grant" in refusal.reasons:
@@ -163,8 +165,8 @@ async def withdraw_login(settings: Settings) -> str:
         url = safe_address(settings, "google.revoke_url")
         request = _form_call(url, {"token": known_secrets.refresh_token})
         async with open_http(url, settings) as exchange:
-            reply = await exchange(request, "", Whole())
-    except (ToolError, Broken) as error:
+            reply = await exchange(request, "", WholeAnswer())
+    except (ToolError, BrokenExchange) as error:
         return str(error)
     # 400: it was not valid any more, which is as good.
     return "" if reply.ok or reply.status == 400 else f"Google answered {reply.status}."

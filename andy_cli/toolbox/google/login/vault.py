@@ -37,7 +37,7 @@ class GoogleAccount:
 
 
 @dataclass(frozen=True, slots=True)
-class Secrets:
+class GoogleSecrets:
     """None of it is ever written out: it must not get into an error by accident (P4)."""
 
     client_secret: str = field(repr=False)
@@ -116,7 +116,7 @@ def _keyring_failures() -> tuple[type[Exception], ...]:
     return (KeyringError, OSError, RuntimeError, ValueError)
 
 
-def load_secrets() -> Secrets:
+def load_secrets() -> GoogleSecrets:
     """Raises ToolError where they are gone."""
     account = connected_account()
     if account is None:
@@ -132,11 +132,11 @@ def load_secrets() -> Secrets:
         raise ToolError(f"The keyring does not give the Google login out. {LOG_IN}") from error
 
 
-def _read_secrets(stored: object) -> Secrets:
+def _read_secrets(stored: object) -> GoogleSecrets:
     if not isinstance(stored, Mapping) or not stored.get("refresh_token"):
         raise ToolError(f"The Google login is not complete. {LOG_IN}")
     expires = stored.get("expires")
-    return Secrets(
+    return GoogleSecrets(
         client_secret=str(stored.get("client_secret") or ""),
         refresh_token=str(stored["refresh_token"]),
         access_token=str(stored.get("access_token") or ""),
@@ -144,7 +144,7 @@ def _read_secrets(stored: object) -> Secrets:
     )
 
 
-def keep_login(account: GoogleAccount, new_secrets: Secrets) -> GoogleAccount:
+def keep_login(account: GoogleAccount, new_secrets: GoogleSecrets) -> GoogleAccount:
     """Keep the login, in place of any before; returns it with where its secrets are.
 
     Raises UsageError if that cannot be done.

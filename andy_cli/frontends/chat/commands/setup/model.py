@@ -17,8 +17,8 @@ from andy_cli.frontends.terminal.tables import format_table
 from andy_cli.guard.addresses import check_base_url, is_loopback_url, show_url
 from andy_cli.models import select
 from andy_cli.models.client import Endpoint
+from andy_cli.models.known_providers import providers_by_name
 from andy_cli.models.memory import recall_model
-from andy_cli.models.presets import presets
 from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings
 
@@ -81,13 +81,13 @@ async def find_rows(session: ChatSession) -> list[tuple[str, str]]:
 def find_dialect(conversation: Conversation, name: str, address: str) -> str:
     """Find the dialect in which a model writes tool requests, without asking its server."""
     provider, model = select.parse_name(name)
-    preset = presets()[provider]
-    if preset.connect is not None:
+    known_provider = providers_by_name()[provider]
+    if known_provider.connect is not None:
         return "andybot"
     learned = recall_model(
-        Endpoint(provider, model, address if "://" in address else preset.base_url)
+        Endpoint(provider, model, address if "://" in address else known_provider.base_url)
     )
-    capabilities = ("tools",) if preset.tools else ()
+    capabilities = ("tools",) if known_provider.tools else ()
     dialects = conversation.model.dialects.values()
     return choose_dialect(model, NO_TEMPLATE, capabilities, dialects, learned).dialect.name
 
@@ -119,7 +119,7 @@ async def find_options_at(session: ChatSession, address: str) -> Options:
         raise UsageError(listing.explain(endpoint.base_url), "Is the server running?")
     model = endpoint.model
     if listing.models and model not in listing.models:
-        model = select.preferred_model(listing.models, presets()[endpoint.provider])
+        model = select.preferred_model(listing.models, providers_by_name()[endpoint.provider])
     return replace(there, model=f"{endpoint.provider}:{model}" if model else "")
 
 
@@ -173,7 +173,7 @@ async def choose_wanted_model(session: ChatSession) -> tuple[Chosen, Settings]:
 async def switch_model(
     session: ChatSession, open_conversation: OpenConversation, chosen: Chosen, settings: Settings
 ) -> None:
-    """The same conversation with another model."""
+    """Go on with the conversation, but with another model."""
     if not is_on_disk(chosen):
         await session.fetch_weights(chosen.endpoint.model)
     client_before = open_conversation.chat.client

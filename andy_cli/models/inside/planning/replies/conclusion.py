@@ -20,7 +20,7 @@ MAX_CHARACTERS = 160
 MAX_EXCERPT = 400
 """Characters of a long text that are copied."""
 MAX_PAGE = 4000
-"""The same of the contents of a file or page, which were asked for."""
+"""Characters that are copied of a file or page whose contents were asked for."""
 MAX_PAIRS = 4
 ADVICE = re.compile(
     r"^(?:ask|correct|use|do not|don't|try|call|tell|give|repeat|look|choose)\b|\bthe user\b"

@@ -22,7 +22,7 @@ from andy_cli.models.inside.values.words import is_question
 MAX_MEMBERS = 6
 """Members of an enumeration that a question lists."""
 MAX_ANSWER_WORDS = 12
-"""Of an answer that is the text that was asked for."""
+"""Words of an answer that is taken as a whole for the text that was asked for."""
 MIN_ANSWER_NEARNESS = 0.9
 """Nearness of an answer to a question for yes or no: `jo`, `nah`."""
 MIN_TALK_NEARNESS = 0.905
@@ -78,7 +78,8 @@ class AnswerReader:
         """
         found = self._filler.fill(choice, turn.request, Known()).values
         return any(
-            parameter.name in found or (parameter.is_wish and self._read_yes_or_no(turn.request))
+            parameter.name in found
+            or (parameter.is_yes_or_no and self._read_yes_or_no(turn.request))
             for parameter in list_parameters(choice)
             if ask_about(parameter) == turn.asked and (parameter.options or parameter.is_numeric)
         )
@@ -98,7 +99,7 @@ class AnswerReader:
         return FilledArguments(values, missing, found.used)
 
     def _read_answer(self, parameter: Parameter, answer: str) -> str | None:
-        if parameter.is_wish:
+        if parameter.is_yes_or_no:
             return self._read_yes_or_no(answer)
         is_text = parameter.is_wording and len(answer.split()) <= MAX_ANSWER_WORDS
         return answer.strip().rstrip(".!") if is_text else None
@@ -119,13 +120,13 @@ class AnswerReader:
 
 
 def list_questions(choice: Choice) -> list[str]:
-    """For each parameter that is needed what a person would be asked: `Which song?`"""
+    """List the questions for the values that a command needs: `Which song?`"""
     return [ask_about(parameter) for parameter in list_parameters(choice) if parameter.needed]
 
 
 def ask_about(parameter: Parameter) -> str:
-    """`Urgent: yes or no?` of a yes or no; else see ask_for."""
-    if not parameter.is_wish:
+    """Ask for a value: `Urgent: yes or no?`, or as `ask_for` does."""
+    if not parameter.is_yes_or_no:
         return ask_for(parameter.about, parameter.members)
     return f"{parameter.about[:1].upper()}{parameter.about[1:]}{list_members(parameter.options)}?"
 

@@ -1,6 +1,7 @@
-"""Answers where no command is wanted, in which nothing could be wrong.
+"""Fixed answers of the small model: to greetings, to what it cannot know, to what it cannot do.
 
-talk.toml has what people say.
+It writes none of them itself, for it would invent something. `talk.toml` beside this file has what
+people say, by the kind of talk.
 """
 
 import tomllib
@@ -16,28 +17,29 @@ from andy_cli.models.inside.values.words import is_question
 UNCLEAR = "I cannot tell what you mean: I am a very small model. {able}"
 CANNOT_KNOW = "I am a very small model and cannot know that."
 CANNOT_ANSWER = "I am a very small model and cannot answer: {part}?"
-"""Of a question beside what was carried out."""
+"""The answer to a question that stands beside a wish which was carried out."""
 UNSURE = "I am not sure that {file} answers this: I am a very small model and cannot know that."
-"""Of a question whose nearest file was read."""
+"""The answer to a question whose nearest file was read."""
 CANNOT_DO = "I cannot do this."
-"""Of a wish beside that."""
-TOO_SMALL = "I am too small to {beyond} safely."
-"""The same of one that the model is not trusted with."""
-LIMITS = "{model} is too small to {beyond} safely."
+"""The reason why a wish was not carried out that stands beside one which was."""
+I_AM_TOO_SMALL = "I am too small to {beyond} safely."
+"""The reason why such a wish was not carried out, where the model is not trusted with it."""
+MODEL_IS_TOO_SMALL = "{model} is too small to {beyond} safely."
+"""The answer to a wish that the model is not trusted with, and the reason where it is listed."""
 QUESTIONS = frozenset({"knowledge", "own"})
 """Kinds that are answered with what cannot be known, unless a file is about that."""
 MIN_NEARNESS = 0.83
 """Nearness to the nearest kind of talk below which it is none of them."""
 COURTESIES = frozenset({"greeting", "thanks", "goodbye", "okay", "complaint"})
 MIN_COURTESY = 0.895
-"""The same of courtesies, to which `what about him` is near for being short: of 197 that were meant
-four are farther."""
+"""Nearness below which a text is no courtesy. It is higher, for `what about him` is as short as one
+and so near to it: of 197 that were meant four are farther."""
 ASKS_NOTHING = COURTESIES - {"greeting"}
-"""Of those the ones that are no question: `why not` is none of them."""
+"""Courtesies that are no question: `why not` is none of them."""
 AGAIN = "again"
 """The kind of what is a wish for the same once more."""
 MAX_ABILITIES = 12
-"""Verbs."""
+"""Verbs that a list of what the model can do names at most."""
 ABSENT = "I cannot do that: it is not set up. `andy doctor` shows what is missing. {able}"
 """The answer to a wish for a tool that cannot be used now; its name is the kind."""
 ANSWERS: Mapping[str, str] = {
@@ -125,8 +127,10 @@ def list_abilities(who: str, choices: Sequence[Choice], said: str = "") -> str:
     return "" if able in said else who + able
 
 
-def describe_limits(model: str, command: Choice, choices: Sequence[Choice], said: str = "") -> str:
-    """Say instead of a command that the model is not trusted with."""
-    limits = LIMITS.format(model=model, beyond=command.beyond)
+def explain_too_small(
+    model: str, command: Choice, choices: Sequence[Choice], said: str = ""
+) -> str:
+    """Say that the model is too small for a command, what it can do, and where to find others."""
+    refusal = MODEL_IS_TOO_SMALL.format(model=model, beyond=command.beyond)
     others = "/model in chat and `andy models list` show what else is here."
-    return " ".join(filter(None, (limits, list_abilities("It", choices, said), others)))
+    return " ".join(filter(None, (refusal, list_abilities("It", choices, said), others)))

@@ -8,7 +8,7 @@ from andy_cli.models.client import Provider
 
 
 @cache
-def presets() -> dict[str, Provider]:
-    """By name, the one that is preferred first."""
+def providers_by_name() -> dict[str, Provider]:
+    """Collect the providers by their names, the one that is preferred first."""
     providers_found = discover(providers, Provider, "PROVIDER")
     return {item.name: item for item in sorted(providers_found, key=lambda provider: provider.rank)}
