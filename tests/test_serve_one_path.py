@@ -192,7 +192,7 @@ def test_json_that_a_client_wants_comes_without_the_words_and_the_fence_around_i
             messages = [{"role": "user", "content": asked}]
             wanted = {**WANTED_FORMATS[PATHS[0]], "messages": messages}
             body = {**wire_body(PATHS[0], tools, stream), **wanted}
-            assert words_of(served.post(body), stream).strip() == words
+            assert words_of(served.post(body), stream) == words
 
 
 def words_of(response: httpx2.Response, stream: bool) -> str:

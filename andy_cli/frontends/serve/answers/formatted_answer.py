@@ -43,6 +43,11 @@ class FormattedAnswerParser(QuoteAwareParser):
         self._answer = ""
         """The JSON that fits, once it is whole."""
 
+    @property
+    def blank(self) -> str | None:
+        """As a compiler has it; that of words which wait or stay away waits too."""
+        return None if self._scan is None or self._answer else super().blank
+
     def take(self, chunk: Chunk) -> Visible:
         visible = super().take(chunk)
         if visible.retracted:

@@ -150,7 +150,7 @@ class WatchedChoice:
     def _show_text(self, visible_text: str) -> str:
         """Return what of a text may go on: all, while nothing looks like a call."""
         shown_text = self._catch_up(visible_text)
-        held_blank = self._reader.compiler.blank
+        held_blank = self._reader.blank
         if held_blank is not None:
             shown_text += held_blank.removeprefix(self._ahead)
             self._ahead = held_blank

@@ -44,6 +44,11 @@ class QuoteAwareParser:
         """As a compiler has it."""
         return self.compiler.over
 
+    @property
+    def blank(self) -> str | None:
+        """As a compiler has it."""
+        return self.compiler.blank
+
     def take(self, chunk: Chunk) -> Visible:
         self._chunks.append(chunk)
         visible = self.compiler.take(chunk)
