@@ -143,6 +143,26 @@ def test_a_call_in_a_fence_behind_words_is_asked_about_on_every_wire(
     assert len(server.requests) == 2 * len(PATHS)
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_an_answer_that_shows_a_call_stays_where_asking_about_it_fails(
+    stream: bool, tmp_path: Path
+) -> None:
+    def answer(received: Received) -> Answer:
+        is_asked = "write the request alone" in str(received.body["messages"][-1]["content"])
+        return refused(429, "slow down") if is_asked else write_beside_words(received)
+
+    with (
+        ModelServer(answer, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for path in PATHS:
+            body = {**request_on(path, "hi"), "stream": stream}
+            response = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN)
+            assert response.status_code == 200
+            assert "I play it now." in response.text and "slow down" not in response.text
+            assert re.search(r'"(stop|end_turn|completed)"', response.text)
+
+
 EMPTY = "who knows?"
 AGE = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
 NAMED_AGE = {"name": "age", "schema": AGE}

@@ -301,8 +301,13 @@ async def continue_dialogue(
     dialogue: ToolDialogue, tries: int = MAX_TRIES
 ) -> AsyncGenerator[AnswerPart | TextRetracted, None]:
     """Ask until a reply can be used, and yield the answer; some of it may be said already."""
-    async for answer_part in exchange(DialogueAsker(dialogue, tries)):
-        yield answer_part
+    try:
+        async for answer_part in exchange(DialogueAsker(dialogue, tries)):
+            yield answer_part
+    except ApiError:
+        if not dialogue.was_asked_about_shown or dialogue.begun_call:
+            raise
+        yield dialogue.make_finish("stop")  # the first reply was the answer, and is said
 
 
 class DialogueAsker:
