@@ -159,7 +159,8 @@ def test_an_answer_that_shows_a_call_stays_where_asking_about_it_fails(
             body = {**request_on(path, "hi"), "stream": stream}
             response = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN)
             assert response.status_code == 200
-            assert "I play it now." in response.text and "slow down" not in response.text
+            assert "I play it now." in response.text
+            assert "slow down" not in response.text
             assert re.search(r'"(stop|end_turn|completed)"', response.text)
 
 
@@ -272,6 +273,34 @@ TYPED = {
 
 def native(name: str, arguments: str, id: str = "c1") -> dict[str, object]:
     return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+@pytest.mark.parametrize(
+    ("pieces", "words"),
+    [
+        (("\u00dcbung ma", "cht"), None),
+        (("<", "think>Hm.", "</think>Yes."), "Yes."),
+        (("\u25c1", "think\u25b7Hm.", "\u25c1/think\u25b7Yes."), "Yes."),
+    ],
+)
+@pytest.mark.parametrize("escapes", [r"\u003c", r"\u003C", "<"])
+def test_the_first_character_tells_a_stream_of_words_from_thoughts_however_it_is_written(
+    pieces: tuple[str, ...], words: str | None, escapes: str, tmp_path: Path
+) -> None:
+    events = [*(on(0, {"content": piece}) for piece in pieces), on(0, {}, "stop")]
+    written = [json.dumps(event["data"]).replace("<", escapes) for event in events]
+    first, *rest = [f"data: {event}\n\n" for event in [*written, "[DONE]"]]
+    answer = [status(), raw(first), {"op": "sleep", "s": 0.1}, raw("".join(rest))]
+    with (
+        ModelServer([answer], checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        text = served.post(wire_body("v1/chat/completions", False, True)).text
+    assert (
+        text == "".join([first, *rest])
+        if words is None
+        else joined(sent_events(text))["text"] == words
+    )
 
 
 def ask(home: Path, *answers: Answer, **fields: object) -> tuple[httpx2.Response, ModelServer]:

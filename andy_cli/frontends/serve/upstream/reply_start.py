@@ -5,6 +5,7 @@ it begins is an error, and may be asked again. Once anything of it was passed on
 be told that it broke off.
 """
 
+import json
 import re
 from collections.abc import AsyncIterator, Iterable
 
@@ -18,18 +19,26 @@ END = re.compile(rb'"finish_reason"\s*:\s*"|"error"\s*:|\[DONE\]')
 
 
 def match_in_json(markers: Iterable[str]) -> bytes:
-    """Write an expression for markers in JSON, where some servers escape the brackets.
+    """Write an expression for markers in JSON, where some servers escape brackets and all that is
+    not ASCII, with small or capital digits.
 
     Its branches are plain texts, which are searched for many times as fast as others.
     """
-    written = [marker.encode() for marker in markers]
-    escaped = [text.replace(b"<", rb"\u003c").replace(b">", rb"\u003e") for text in written]
-    return b"|".join(map(re.escape, dict.fromkeys([*written, *escaped])))
+    spellings: list[str] = []
+    for marker in markers:
+        escaped = json.dumps(marker)[1:-1]
+        wholly = escaped.replace("<", r"\u003c").replace(">", r"\u003e")
+        spellings += [marker, escaped, wholly, re.sub(r"(?<=\\u).{4}", upper_digits, wholly)]
+    return b"|".join(re.escape(spelling.encode()) for spelling in dict.fromkeys(spellings))
+
+
+def upper_digits(match: re.Match[str]) -> str:
+    return match[0].upper()
 
 
 OPENINGS = {opener[0] for opener in REASONING if not opener[0].isalpha()}
 FIRST_WORDS = re.compile(
-    rb'"(?:content|refusal)"\s*:\s*"(?:\\[nrt]|\s)*+(?P<opening>%b|\\u)?[^"\s]'
+    rb'"(?:content|refusal)"\s*:\s*"(?:\\[nrt]|\s)*+(?:(?P<opening>%b)|[^"\s])'
     rb'|"(?:reasoning|reasoning_content|tool_calls|function_call)"\s*:\s*["\[{]'
     % match_in_json(sorted(OPENINGS))
 )
