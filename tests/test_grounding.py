@@ -1293,6 +1293,10 @@ Kenji Mori,office,20
 Lena Ost,store,31
 """
 FILES = '["hafen.jpg", "katze.png", "strand.jpg"]'
+GUESTS = (
+    '[{"name": "Ida Wolf", "trade": "baker", "rent": 640}, '
+    '{"name": "Paul Roth", "trade": "carpenter", "rent": 725}]'
+)
 
 
 @pytest.mark.parametrize(
@@ -1306,6 +1310,8 @@ FILES = '["hafen.jpg", "katze.png", "strand.jpg"]'
         ("Anna Berg has 20, Kenji Mori 38.", 2),
         ("Anna Berg works 38 hours, Kenji Mori 20.", 0),
         ("- hafen.jpg\n- katze.png\n- strand.jpg\n- hund.png", 1),
+        ("Paul Roth, the carpenter, pays a rent of 815 euros.", 1),
+        ("A baker earns about 33,500 euros a year, a carpenter more.", 0),
         ("8080 is often taken in place of port 80; a port below 1024 needs root.", 0),
         ("A full-time contract is 35 to 42 hours.", 0),
         ("Put it into `src/app.py`, then a test into tests/test_app.py.", 0),
@@ -1316,7 +1322,7 @@ def test_an_answer_without_a_call_is_held_against_what_earlier_turns_found(
     answer: str, found: int
 ) -> None:
     """But advice and what everybody may know are left alone."""
-    results = (NOTES, STAFF, FILES)
+    results = (NOTES, STAFF, FILES, GUESTS)
     evidence = Evidence((), "and?", results, (), earlier_results=results)
     assert len(texts(answer, evidence, figures=True)) == found
 

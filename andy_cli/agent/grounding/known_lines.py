@@ -25,6 +25,8 @@ ADVISED_KINDS = frozenset(["code", "file", "path"])
 SHARED = 2
 """Words by which a text is about a line."""
 WORD = re.compile(r"[^\W\d_]+")
+RECORD_END = re.compile(r"[\n{}]")
+"""Between lines, and the records of JSON, which may all stand in one."""
 
 
 class KnownLine(NamedTuple):
@@ -37,7 +39,7 @@ def keep_claims_of_lines(
     claims: Sequence[Claim], spoken: Sequence[Sentence], results: str
 ) -> list[Claim]:
     """Keep the claims that are about a line of the folded results."""
-    lines = list(map(read_line, results.split("\n"))) if claims else []
+    lines = list(map(read_line, RECORD_END.split(results))) if claims else []
     return [claim for claim in claims if is_of_line(claim, spoken, lines)]
 
 
