@@ -734,6 +734,8 @@ def test_a_short_question_asks_about_what_was_answered_and_not_the_clock(
     assert converse(texts, here, weights_file).startswith(f"{rows[1]}\n\nRead dates.txt, 4 lines")
     told = converse([*texts, "what time is it?"], here, weights_file)
     assert told.startswith("Looked up the time")
+    told = converse([*texts, "what song is playing?"], here, weights_file)
+    assert told.startswith("Nothing is playing")
     assert "Looked up the time" in asked("when is it?", here, weights_file)
 
 

@@ -62,8 +62,8 @@ MIN_DECLINED = 0.97
 """Nearness to a command, from which it is said of it that the model is too small for it."""
 WHOLE_WISH = 1.0
 """Nearness to a command of what is a wish by itself, although it begins with `and`."""
-CLEAR_QUESTION = 1.055
-"""Nearness to a command of what is a whole question: `what time is it?`, and not `when is it?`"""
+CLEAR_LEAD = 0.118
+"""Lead over talk of a whole question: `what song is playing?`, and not `when is it?`"""
 READ_LEAD = 0.005
 """By so much less clear may a file be of which it is said that it is to be read."""
 UNCLEAR = Plan([], [small_talk.UNCLEAR.format(able="").strip()])
@@ -160,8 +160,7 @@ class RequestPlan:
         if answered is None or at is None or not (is_short and is_asking(turn.request)):
             return None
         planned = self.plan(turn.request, is_first=not turn.earlier)
-        is_clear = max(self._request.compare(turn.request).commands) > CLEAR_QUESTION
-        if is_clear or not self._may_lean(planned):
+        if not self._may_lean(planned) or planned.steps[0].lead > CLEAR_LEAD:
             return planned
         step = Step(at, f"`{answered.file}`", 1.0, questions=(turn.request,))
         return Plan([step])
