@@ -411,7 +411,8 @@ async def find_claims(
 async def request_rewrite(conversation: Conversation, state: TurnState) -> AsyncIterator[Event]:
     """Ask the model once to answer again without actions, names and precise figures that nothing
     supports (R16)."""
-    has_figures = any(map(str.isdigit, state.answer))
+    # Where nothing was looked up now a figure may be known to everybody: the strict have it marked.
+    has_figures = bool(state.results) and any(map(str.isdigit, state.answer))
     found = await find_claims(conversation, state, has_figures, state.answer)
     claims = [claim for claim in found if is_worth_asking(claim)]
     if claims:
