@@ -21,7 +21,9 @@ def read_message(data: bytes) -> str:
     """Write a mail as a person reads it; of what is given as text and as a page the text alone."""
     message = email.message_from_bytes(data, policy=email.policy.compat32)
     parts = list_parts(message)
-    headers = [f"{name}: {value}" for name in SHOWN_HEADERS if (value := header(message, name))]
+    headers = [
+        f"{name}: {value}" for name in SHOWN_HEADERS if (value := read_header(message, name))
+    ]
     attached = [name_attachment(part) for part in parts if is_attachment(part)]
     footer = [f"Attached: {', '.join(attached)}"] if attached else []
     return "\n\n".join(filter(None, ["\n".join(headers), *read_bodies(parts), *footer]))
@@ -68,7 +70,7 @@ def name_attachment(part: Message) -> str:
     return decode_words(part.get_filename() or part.get_content_type())
 
 
-def header(message: Message, name: str) -> str:
+def read_header(message: Message, name: str) -> str:
     return decode_words(" ".join(str(message.get(name, "")).split()))
 
 

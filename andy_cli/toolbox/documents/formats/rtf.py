@@ -5,11 +5,6 @@ from collections.abc import Callable
 from andy_cli.errors import ToolError
 
 MISSING = "Reading RTF needs striprtf: pip install 'andy-cli[docs]'"
-START = b"{\\rtf"
-
-
-def is_rtf(head: bytes) -> bool:
-    return head.startswith(START)
 
 
 def read_rich_text(data: bytes) -> str:

@@ -48,13 +48,9 @@ def _decode_header(value: str) -> str:
     """Without encoded words (RFC 2047)."""
     if "=?" not in value:
         return value
-    from email.errors import HeaderParseError  # 10 ms, and Gmail mostly has done it
-    from email.header import decode_header, make_header
+    from andy_cli.toolbox.documents.formats.mail import decode_words  # 10 ms, and Gmail mostly has
 
-    try:
-        return str(make_header(decode_header(value)))
-    except (HeaderParseError, LookupError, ValueError):
-        return value
+    return decode_words(value)
 
 
 def list_bodies(message: Record) -> list[MailBody]:
