@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 MAX_SCHEMA_DEPTH = 40
 """Levels of a schema that are read."""
@@ -16,6 +17,17 @@ def read_json(text: str | bytes, otherwise: object = None) -> object:
     except (ValueError, RecursionError):
         return otherwise
     return value
+
+
+def as_record(value: object) -> Mapping[str, Any]:
+    """The object that was sent; an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def as_records(value: object) -> list[Mapping[str, Any]]:
+    """The objects in the list that was sent, whatever else was in it; none for anything else."""
+    elements = value if isinstance(value, list | tuple) else ()
+    return [element for element in elements if isinstance(element, Mapping)]
 
 
 def text_of(record: Mapping[str, object], key: str) -> str:

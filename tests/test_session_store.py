@@ -8,7 +8,7 @@ import pytest
 from andy_cli.errors import UsageError
 from andy_cli.frontends.management.session_text import render_messages
 from andy_cli.messages import Message, ToolCall
-from andy_cli.sessions.log import CARD_EVERY, Log, as_record, intact_records, read, read_records
+from andy_cli.sessions.log import CARD_EVERY, Log, intact_records, make_record, read, read_records
 from andy_cli.sessions.store import (
     BEGUN,
     NOT_BEGUN,
@@ -162,7 +162,7 @@ def test_what_of_an_answer_nothing_supports_is_told_with_it_later_too(tmp_path: 
     log.message(Message("assistant", "I deleted old.txt."))
     log.audit(["I deleted old.txt"])
     log.close()
-    user, answer = map(as_record, read(log.path))
+    user, answer = map(make_record, read(log.path))
     assert "unverified" not in user
     assert answer["unverified"] == ("I deleted old.txt",)
     shown = "".join(render_messages([user, answer]))

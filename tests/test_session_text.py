@@ -7,7 +7,7 @@ import pytest
 
 from andy_cli.frontends.management.session_text import render_messages, render_result
 from andy_cli.messages import Message, ToolCall
-from andy_cli.sessions.log import as_record
+from andy_cli.sessions.log import make_record
 
 SONGS = [{"file": "a.mp3", "title": None, "tags": ["calm", "new"]}, {"file": "b.mp3", "long": True}]
 
@@ -27,7 +27,7 @@ def test_a_session_shows_steps_in_words_and_results_without_json() -> None:
         Message("user", "You repeat yourself.", note=True),
         Message("assistant", "Two songs."),
     ]
-    text = "".join(render_messages(map(as_record, said)))
+    text = "".join(render_messages(map(make_record, said)))
     assert text == (
         "\n## You\n\nwhat music is there?\n"
         "\n## andy\n\n- list the music in tests/music\n\n- use gone.look\n"

@@ -17,7 +17,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from pathlib import Path
 
-from andy_cli.foreign_values import text_of
+from andy_cli.foreign_values import as_record, as_records, text_of
 from andy_cli.guard.addresses import show_url
 from andy_cli.messages import NOTHING_LEARNED, Learned
 from andy_cli.models.client import Endpoint
@@ -162,14 +162,10 @@ def _parse_entries(path: Path, *version: int) -> Mapping[Key, Entry]:
         tree = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    rows = tree.get("models") if isinstance(tree, dict) else None
     entries: dict[Key, Entry] = {}
-    for row in rows if isinstance(rows, list) else []:
-        if (
-            isinstance(row, dict)
-            and (server_place := text_of(row, "endpoint"))
-            and row.get("model")
-        ):
+    for row in as_records(as_record(tree).get("models")):
+        server_place = text_of(row, "endpoint")
+        if server_place and row.get("model"):
             entries[server_place, text_of(row, "model")] = row
     return entries
 

@@ -8,7 +8,8 @@ grows only, and a model's own maximum is its end. What is set (`limits.context`)
 import json
 from collections.abc import Awaitable, Callable
 
-from andy_cli.models.http.ollama_wire import chat_address, find_mappings, set_context, write_request
+from andy_cli.foreign_values import as_records
+from andy_cli.models.http.ollama_wire import chat_address, set_context, write_request
 from andy_cli.models.http.refusals import ServerRefusal, names_no_model, too_long
 from andy_cli.models.http.request import Body
 from andy_cli.models.server.facts import ServerFacts
@@ -94,7 +95,7 @@ class ContextSize:
 def estimate_tokens(written: Body) -> int:
     """Tokens of a request in Ollama's words, about, and rather too many."""
     token_count = 0
-    for message in find_mappings(written["messages"]):
+    for message in as_records(written["messages"]):
         words = {name: value for name, value in message.items() if name != "images"}
         images = message.get("images")
         token_count += MESSAGE_TOKENS + PICTURE_TOKENS * (

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import get_args
 
 from andy_cli.errors import UsageError
-from andy_cli.foreign_values import read_json, text_of
+from andy_cli.foreign_values import as_record, as_records, read_json, text_of
 from andy_cli.messages import Message, Role, ToolCall
 from andy_cli.settings import lock_file, sync_folder
 
@@ -88,14 +88,14 @@ class Log:
         """Keep a message of the conversation; it is on disk when this returns, if it can be."""
         if message.role == "user" and self._card is not None and not self._card.get("title"):
             self._card["title"] = first_words(message.content)[:MAX_TITLE_LENGTH]
-        self.append("message", **as_record(message))
+        self.append("message", **make_record(message))
 
     def compaction(self, messages: Sequence[Message]) -> None:
         """Keep what the model is told from now on in place of all that was said so far.
 
         An andy that does not know this kind of line tells the model the whole.
         """
-        self.append(COMPACTION, messages=[as_record(message) for message in messages])
+        self.append(COMPACTION, messages=[make_record(message) for message in messages])
 
     def retraction(self, messages_after: int) -> None:
         """Keep that an answer and the question after it count no more; so many messages follow
@@ -344,7 +344,7 @@ def is_answer_with_note(answer: Message, note: Message) -> bool:
     return answer.role == "assistant" and not answer.calls and note.note
 
 
-def as_record(message: Message) -> dict[str, object]:
+def make_record(message: Message) -> dict[str, object]:
     record: dict[str, object] = {"role": message.role, "content": message.content}
     if message.calls:
         record["calls"] = [
@@ -366,7 +366,7 @@ def as_message(record: Record) -> Message | None:
     return Message(
         role=role,
         content=content,
-        calls=tuple(as_call(call) for call in calls if isinstance(call, dict)),
+        calls=tuple(map(as_call, as_records(calls))),
         call_id=text_of(record, "call_id"),
         name=text_of(record, "name"),
         reasoning=text_of(record, "reasoning"),
@@ -376,9 +376,8 @@ def as_message(record: Record) -> Message | None:
 
 
 def as_call(record: Record) -> ToolCall:
-    arguments = record.get("arguments")
-    call_arguments = arguments if isinstance(arguments, dict) else {}
-    return ToolCall(text_of(record, "id"), text_of(record, "name"), call_arguments)
+    arguments = as_record(record.get("arguments"))
+    return ToolCall(text_of(record, "id"), text_of(record, "name"), arguments)
 
 
 def int_of(record: Record, key: str) -> int:

@@ -37,6 +37,7 @@ from typing import BinaryIO, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from andy_cli.errors import ToolError, ToolTimeout
+from andy_cli.foreign_values import as_record
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import (
     NO_GRANTS,
@@ -142,9 +143,8 @@ def find_meant_paths(arguments: Arguments, schema: Schema, workspace: Path) -> M
 
     `schema` is that of the arguments: paths have `"format": "path"`.
     """
-    properties = schema.get("properties")
     meant_by_key: dict[str, object] = {}
-    for key, property_schema in (properties if isinstance(properties, Mapping) else {}).items():
+    for key, property_schema in as_record(schema.get("properties")).items():
         written = arguments.get(key)
         if isinstance(written, str) and property_schema.get("format") == "path":
             meant_path = find_meant_path(written, workspace)

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from andy_cli.messages import Message
-from andy_cli.sessions.log import CARD, VERSION, as_record, encode_record
+from andy_cli.sessions.log import CARD, VERSION, encode_record, make_record
 from tests.benchmarks.measure import ANDY, table, wall
 from tests.benchmarks.startup import instant_server
 
@@ -29,7 +29,7 @@ def write_session(path: Path, size: int) -> None:
                 Message("user", f"Look at number {number}"),
                 Message("assistant", f"It holds {number} lines. {RESULT}"),
             ):
-                file.write(line("message", **as_record(message)))
+                file.write(line("message", **make_record(message)))
         file.write(line(CARD, version=VERSION, folder=str(Path.cwd()), title="Look", pid=1))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from andy_cli.foreign_values import read_json, text_of
+from andy_cli.foreign_values import as_records, read_json, text_of
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.settings import load
 from andy_cli.toolbox.collection import Collection
@@ -45,10 +45,9 @@ def render_message(
 
 def describe_calls(record: Mapping[str, object]) -> dict[str, str]:
     """Describe the calls of a message in the words of their tools, by their ids."""
-    calls = record.get("calls")
     return {
         str(call["id"]): describe_call(str(call["name"]), call.get("arguments"))
-        for call in (calls if isinstance(calls, list) else ())
+        for call in as_records(record.get("calls"))
     }
 
 

@@ -15,7 +15,7 @@ from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.guard.redactor import redact_text, redact_value, secrets_of
 from andy_cli.guard.terminal_sanitizer import neutralize_text, one_line
 from andy_cli.messages import Message
-from andy_cli.sessions.log import as_record, read
+from andy_cli.sessions.log import make_record, read
 from andy_cli.sessions.store import (
     SessionCard,
     find_session,
@@ -67,7 +67,7 @@ def read_messages(session_card: SessionCard) -> Iterator[dict[str, object]]:
     """Read the messages, redacted anew: older versions did not know every secret."""
     secrets = secrets_of(os.environ)
     for message in read(session_card.path):
-        record = redact_value(as_record(message), secrets)
+        record = redact_value(make_record(message), secrets)
         assert isinstance(record, dict)
         yield record
 

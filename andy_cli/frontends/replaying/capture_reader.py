@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import UsageError
-from andy_cli.foreign_values import text_of
+from andy_cli.foreign_values import as_record, text_of
 from andy_cli.messages import Chunk
 from andy_cli.models.http.ollama_wire import reader_at
 
@@ -42,8 +42,7 @@ class RecordedRequest:
 
     @property
     def body(self) -> Record:
-        body = self.request.get("body")
-        return body if isinstance(body, dict) else {}
+        return as_record(self.request.get("body"))
 
     def read_chunks(self) -> Iterator[Chunk]:
         """Read what the client would have yielded for these bytes. Raises ModelError at the end."""

@@ -19,6 +19,7 @@ from andy_cli.compiler.dialect import Tools, dialects_by_name
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.mapper.json_schema import add_aliases
 from andy_cli.errors import ModelError, UsageError
+from andy_cli.foreign_values import as_records
 from andy_cli.frontends.replaying.capture_reader import (
     RecordedCapture,
     RecordedRequest,
@@ -196,7 +197,7 @@ def _find_tools(recorded: RecordedRequest) -> Tools:
     for source in (recorded.outcome, recorded.body):
         listed = source.get("tools") if source else None
         if isinstance(listed, list):
-            return tools_by_name([tool for tool in listed if isinstance(tool, dict)])
+            return tools_by_name(as_records(listed))
     return _load_own_tools()
 
 
@@ -224,7 +225,7 @@ def describe_replay(replayed: ReplayedRequest) -> Iterator[str]:
 
 
 def _describe_calls(calls: object) -> Iterator[str]:
-    for call in calls if isinstance(calls, list) else ():
+    for call in as_records(calls):
         yield f"  call       {call['name']} {_to_json(call['arguments'])}"
 
 

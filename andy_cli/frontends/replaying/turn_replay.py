@@ -18,7 +18,7 @@ from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
 from andy_cli.call_notes import read_refusal
 from andy_cli.errors import SHELL_WAYS, ModelError, ToolError, UsageError
-from andy_cli.foreign_values import text_of
+from andy_cli.foreign_values import as_record, as_records, text_of
 from andy_cli.frontends.replaying.capture_reader import Record, RecordedCapture, RecordedRequest
 from andy_cli.frontends.terminal.messages import format_action, format_problem, list_not_done
 from andy_cli.guard.gate import ApprovalRequest, Decision, Gate
@@ -103,9 +103,8 @@ async def _replay_turns(recording: RecordedCapture, as_json: bool) -> int:
 def _recorded_tools(record: Record, model: RecordedModel) -> Iterator[Tool]:
     """The tools of the time: today's where they are still there, each with its result recalled."""
     today = {tool.name: tool for tool in collection.load_tool_files()}
-    listed = record.get("tools")
-    for entry in listed if isinstance(listed, list) else ():
-        function = entry.get("function", {}) if isinstance(entry, dict) else {}
+    for entry in as_records(record.get("tools")):
+        function = as_record(entry.get("function"))
         name = str(function.get("name", ""))
         known_tool = today.get(name)
         if known_tool is not None:
@@ -117,11 +116,11 @@ def _recorded_tools(record: Record, model: RecordedModel) -> Iterator[Tool]:
 def _make_foreign_tool(
     name: str, function: Record, run_tool: Callable[[Arguments], Outcome]
 ) -> Tool:
-    parameters = function.get("parameters")
+    parameters = as_record(function.get("parameters"))
     return Tool(
         name=name,
         description=text_of(function, "description"),
-        describe=lambda: parameters if isinstance(parameters, dict) else {},
+        describe=lambda: parameters,
         effect=Effect.READ,
         action=f"use {name}",
         run=run_tool,

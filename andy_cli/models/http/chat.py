@@ -13,6 +13,7 @@ from typing import Protocol
 from urllib.parse import urljoin
 
 from andy_cli.errors import ModelError, ToolsRefusedError, TransientError
+from andy_cli.foreign_values import as_record, as_records
 from andy_cli.guard.addresses import show_url
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint
@@ -294,6 +295,5 @@ class ChatClient:
 
 def model_names(listed: object) -> list[str]:
     """The names in a list of models as servers write it; none where it is no such list."""
-    data = listed.get("data") if isinstance(listed, dict) else None
-    rows = data if isinstance(data, list) else []
-    return [str(row["id"]) for row in rows if isinstance(row, dict) and row.get("id")]
+    rows = as_records(as_record(listed).get("data"))
+    return [str(row["id"]) for row in rows if row.get("id")]

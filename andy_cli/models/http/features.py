@@ -24,6 +24,7 @@ from functools import partial
 from itertools import chain
 from typing import Final
 
+from andy_cli.foreign_values import as_record, as_records, text_of
 from andy_cli.messages import Wire
 from andy_cli.models.http.refusals import ServerRefusal, too_long
 from andy_cli.models.http.request import UNHELPFUL, Body, find_ours
@@ -94,15 +95,11 @@ def blames_value(refusal: ServerRefusal) -> bool:
 
 def _blames_one_tool(refusal_text: str, request: Request) -> bool:
     """Tell whether a place among the tools is named, or one of them by its name in quotes."""
-    tools = request.get(TOOLS)
-    functions = [
-        tool.get("function")
-        for tool in (tools if isinstance(tools, list | tuple) else ())
-        if isinstance(tool, Mapping)
-    ]
-    names = {str(function.get("name")) for function in functions if isinstance(function, Mapping)}
-    quoted = {quotation[1] for quotation in wording("quoted").finditer(refusal_text)}
-    return wording("part_of_tool").search(refusal_text) is not None or not names.isdisjoint(quoted)
+    if wording("part_of_tool").search(refusal_text):
+        return True
+    functions = [as_record(tool.get("function")) for tool in as_records(request.get(TOOLS))]
+    names = {text_of(function, "name") for function in functions} - {""}
+    return any(quotation[1] in names for quotation in wording("quoted").finditer(refusal_text))
 
 
 def _blames_limit(refusal: ServerRefusal, request: Request) -> bool:
@@ -123,7 +120,7 @@ def _is_field_named(name: str, refusal_text: str) -> bool:
 
 def _in_messages(refusal_text: str, request: Request) -> Iterator[str]:
     """List the fields that are named inside the messages."""
-    messages = _wire_messages(request)
+    messages = as_records(request.get("messages"))
     if wording("call_id").search(refusal_text):
         yield SHORT_IDS
     if (
@@ -145,12 +142,6 @@ def _at_place(message: Wire, name: str, refusal_text: str) -> Iterator[str]:
         yield ROLES.get(str(message.get("role")), ALTERNATION)
     if (name == "content" or "content" in refusal_text) and not message.get("content"):
         yield NULL_CONTENT if message.get("content") is None else EMPTY_CONTENT
-
-
-def _wire_messages(request: Request) -> list[Wire]:
-    listed = request.get("messages")
-    rows = listed if isinstance(listed, list | tuple) else ()
-    return [message for message in rows if isinstance(message, Mapping)]
 
 
 def _named_fields(refusal: ServerRefusal, request: Request) -> Iterator[str]:
@@ -204,13 +195,13 @@ def _in_words(refusal_text: str, refusal: ServerRefusal, request: Request) -> It
 
 
 def _list_empty_contents(request: Request) -> Iterator[str]:
-    for message in filter(_says_nothing, _wire_messages(request)):
+    for message in filter(_says_nothing, as_records(request.get("messages"))):
         yield NULL_CONTENT if message["content"] is None else EMPTY_CONTENT
 
 
 def _in_roles(refusal_text: str, request: Request) -> Iterator[str]:
     """List the roles that are refused, by name or because others are demanded."""
-    roles = {message.get("role") for message in _wire_messages(request)}
+    roles = {message.get("role") for message in as_records(request.get("messages"))}
     for role_match in wording("role_name").finditer(refusal_text):
         role_name = next(name for name in role_match.groups() if name).lower()
         # The developer's message is the system's by another name; some servers say so of ours.
@@ -387,10 +378,9 @@ def _without_tool_role(messages: Sequence[Wire]) -> list[Wire]:
 
 
 def _calls_in_words(message: Wire) -> list[tuple[object, str]]:
-    calls = message.get("tool_calls")
     call_words: list[tuple[object, str]] = []
-    for call in calls if isinstance(calls, list | tuple) else ():
-        function = call.get("function") if isinstance(call, Mapping) else None
+    for call in as_records(message.get("tool_calls")):
+        function = call.get("function")
         if isinstance(function, Mapping):
             words = f" of {function.get('name')} {function.get('arguments') or ''}".rstrip()
             call_words.append((call.get("id"), words))
@@ -420,10 +410,6 @@ def _merge_neighbours(messages: Sequence[Wire]) -> list[Wire]:
 def _message_text(message: Wire) -> str:
     content = message.get("content")
     if isinstance(content, list):
-        texts = [
-            content_part.get("text")
-            for content_part in content
-            if isinstance(content_part, Mapping)
-        ]
-        return "\n".join(content_part for content_part in texts if isinstance(content_part, str))
+        texts = [content_part.get("text") for content_part in as_records(content)]
+        return "\n".join(text for text in texts if isinstance(text, str))
     return content if isinstance(content, str) else ""

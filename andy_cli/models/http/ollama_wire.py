@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from andy_cli.errors import BadRequestError, ModelError
-from andy_cli.foreign_values import read_json
+from andy_cli.foreign_values import as_record, as_records, read_json
 from andy_cli.messages import Chunk, Wire
 from andy_cli.models.http.refusals import ServerRefusal, as_error, read_refusal
 from andy_cli.models.http.request import Body
@@ -77,28 +77,22 @@ def write_request(body: Body) -> Body:
 
 def set_context(written: Body, size: int) -> Body:
     """The request with the tokens that its model is to be loaded with."""
-    options = written.get("options")
-    return {
-        **written,
-        "options": {**(options if isinstance(options, dict) else {}), "num_ctx": size},
-    }
+    return {**written, "options": {**as_record(written.get("options")), "num_ctx": size}}
 
 
 def _write_format(value: object) -> object:
     """`json` or a schema; None for any text."""
     if not isinstance(value, Mapping) or value.get("type") not in ("json_object", "json_schema"):
         return None
-    named_schema = value.get("json_schema")
-    schema = named_schema.get("schema") if isinstance(named_schema, Mapping) else None
-    return schema or "json"
+    return as_record(value.get("json_schema")).get("schema") or "json"
 
 
 def _write_messages(messages: Sequence[Wire]) -> list[Wire]:
     names: dict[object, object] = {}  # tool of each call so far: a result says whose it is
     written: list[Wire] = []
     for message in messages:
-        calls = find_mappings(message.get("tool_calls"))
-        names |= {call.get("id"): _wire_function(call).get("name") for call in calls}
+        calls = as_records(message.get("tool_calls"))
+        names |= {call.get("id"): as_record(call.get("function")).get("name") for call in calls}
         written.append(_write_message(message, [_write_call(call) for call in calls], names))
     return written
 
@@ -124,7 +118,7 @@ def _write_message(
 
 def _write_call(call: Wire) -> Wire:
     """With arguments that are an object, as the templates of models want them."""
-    function = _wire_function(call)
+    function = as_record(call.get("function"))
     arguments = function.get("arguments")
     if isinstance(arguments, str):
         with contextlib.suppress(ValueError, RecursionError):  # else it is told as it was written
@@ -135,21 +129,11 @@ def _write_call(call: Wire) -> Wire:
     return {"id": call.get("id") or "", "function": ollama_function}
 
 
-def _wire_function(call: Wire) -> Wire:
-    function = call.get("function")
-    return function if isinstance(function, Mapping) else {}
-
-
-def find_mappings(value: object) -> list[Wire]:
-    rows = value if isinstance(value, list | tuple) else ()
-    return [row for row in rows if isinstance(row, Mapping)]
-
-
 def _write_content(content: object) -> tuple[str, list[str]]:
     """The text of a message, and its pictures in base64."""
     if isinstance(content, str):
         return content, []
-    content_parts = find_mappings(content)
+    content_parts = as_records(content)
     texts = [
         text for content_part in content_parts if isinstance(text := content_part.get("text"), str)
     ]
@@ -243,7 +227,7 @@ class OllamaReader:
         delta = {
             "content": message.get("content"),
             "reasoning": message.get("thinking"),
-            "tool_calls": [self._number_call(call) for call in find_mappings(calls)],
+            "tool_calls": [self._number_call(call) for call in as_records(calls)],
         }
         ended = event.get("done") is True
         choice = {"delta": delta, "finish_reason": self._finish_reason(event) if ended else None}

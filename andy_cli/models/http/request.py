@@ -30,7 +30,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
-from andy_cli.foreign_values import read_json
+from andy_cli.foreign_values import as_record, read_json
 from andy_cli.messages import Chunk, Constraint, Request, Schema, Wire
 from andy_cli.models.client import Endpoint, closing_stream
 from andy_cli.models.http.wire import EXTRA
@@ -199,10 +199,8 @@ def _is_ours(field: str, value: object) -> bool:
 
 
 def _schema_name(response_format: object) -> str:
-    named_schema = (
-        response_format.get("json_schema") if isinstance(response_format, Mapping) else None
-    )
-    return str(named_schema.get("name")) if isinstance(named_schema, Mapping) else ""
+    named_schema = as_record(response_format).get("json_schema")
+    return str(as_record(named_schema).get("name", ""))
 
 
 def read_reply(

@@ -12,11 +12,11 @@ it does, there are facts: those it did not tell are empty.
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from andy_cli.foreign_values import text_of
+from andy_cli.foreign_values import as_record, as_records, text_of
 from andy_cli.models.client import Endpoint
 from andy_cli.models.known_providers import providers_by_name
 from andy_cli.settings import Settings
@@ -157,7 +157,7 @@ async def _fetch_answer(
 
 
 def _read_ollama(answer: Json, model: str) -> ServerFacts:
-    model_info = _as_mapping(answer, "model_info")
+    model_info = as_record(answer.get("model_info"))
     longest_context = next(
         (_as_count(model_info[key]) for key in model_info if key.endswith(".context_length")), None
     )
@@ -168,33 +168,26 @@ def _read_ollama(answer: Json, model: str) -> ServerFacts:
 
 
 def _read_loaded(answer: Json, model: str) -> ServerFacts:
-    rows = answer.get("models")
-    model_rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    row = next((item for item in model_rows if item.get("name") in (model, f"{model}:latest")), {})
+    row = _find_row(as_records(answer.get("models")), "name", model)
     return ServerFacts(loaded=_as_count(row.get("context_length")))
 
 
 def _read_llamacpp(answer: Json, model: str) -> ServerFacts:
-    template_capabilities = _as_mapping(answer, "chat_template_caps")
-    takes = any(
-        template_capabilities.get(name) is True
-        for name in ("supports_tools", "supports_tool_calls")
-    )
-    capabilities = (
-        ("completion", "tools") if takes else ("completion",) * bool(template_capabilities)
-    )
-    context = _as_count(_as_mapping(answer, "default_generation_settings").get("n_ctx"))
-    return ServerFacts(context, capabilities, text_of(answer, "chat_template"))
+    template = as_record(answer.get("chat_template_caps"))
+    capabilities = ["completion"] if template else []
+    if True in (template.get("supports_tools"), template.get("supports_tool_calls")):
+        capabilities.append("tools")
+    context = _as_count(as_record(answer.get("default_generation_settings")).get("n_ctx"))
+    return ServerFacts(context, tuple(capabilities), text_of(answer, "chat_template"))
 
 
 def _read_listed(answer: Json, model: str) -> ServerFacts:
     """The model's row in a list of models."""
-    rows = answer.get("data")
-    model_rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    row = next((item for item in model_rows if item.get("id") in (model, f"{model}:latest")), {})
-    lengths = (*LENGTHS, "max_context_length")
-    context = next((count for key in lengths if (count := _as_count(row.get(key)))), None)
-    context = context or _as_count(_as_mapping(row, "meta").get("n_ctx_train"))
+    model_rows = as_records(answer.get("data"))
+    row = _find_row(model_rows, "id", model)
+    counts = [_as_count(row.get(key)) for key in (*LENGTHS, "max_context_length")]
+    counts.append(_as_count(as_record(row.get("meta")).get("n_ctx_train")))
+    context = next(filter(None, counts), None)
     owner = next((text_of(item, "owned_by") for item in model_rows), "")
     return ServerFacts(context, _read_abilities(row), kind=owner * (owner in OWNERS))
 
@@ -212,17 +205,14 @@ def _read_abilities(row: Json) -> tuple[str, ...]:
     return tuple(standard_words.get(word, word) for word in words)
 
 
-def _as_mapping(value: Json, key: str) -> Json:
-    member = value.get(key)
-    return member if isinstance(member, dict) else {}
+def _find_row(rows: Sequence[Json], key: str, model: str) -> Json:
+    """Find the row of a model, whose name stands under a key; an empty one where none is its."""
+    return next((row for row in rows if row.get(key) in (model, f"{model}:latest")), {})
 
 
 def _as_words(value: object) -> tuple[str, ...]:
-    return (
-        tuple(element for element in value if isinstance(element, str))
-        if isinstance(value, list)
-        else ()
-    )
+    elements = value if isinstance(value, list) else ()
+    return tuple(element for element in elements if isinstance(element, str))
 
 
 def _as_count(value: object) -> int | None:

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import NamedTuple
 
+from andy_cli.foreign_values import as_record, as_records
 from andy_cli.toolbox.google.contents.pages import (
     TextRest,
     list_outcome,
@@ -14,8 +15,6 @@ from andy_cli.toolbox.google.http.exchange import Query
 from andy_cli.toolbox.google.http.refusals import MissingWords
 from andy_cli.toolbox.google.http.service import (
     Record,
-    as_record,
-    as_records,
     as_text,
     open_service,
     quote_part,

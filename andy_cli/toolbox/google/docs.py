@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from andy_cli.foreign_values import as_record, as_records
 from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.google.contents.document_text import ends_empty, text_of
 from andy_cli.toolbox.google.contents.pages import outcome, page_of_text, shorten_words
@@ -10,8 +11,6 @@ from andy_cli.toolbox.google.http.refusals import NOT_DONE, MissingWords
 from andy_cli.toolbox.google.http.service import (
     Record,
     Service,
-    as_record,
-    as_records,
     as_text,
     open_service,
     quote_part,

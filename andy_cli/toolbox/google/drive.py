@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from andy_cli.foreign_values import as_record
 from andy_cli.toolbox.google.contents.file_text import FilePage, is_text
 from andy_cli.toolbox.google.contents.pages import (
     TextRest,
@@ -21,7 +22,6 @@ from andy_cli.toolbox.google.http.service import (
     Record,
     ResultPage,
     Service,
-    as_record,
     as_text,
     open_service,
     quote_part,

@@ -4,6 +4,7 @@ import asyncio
 import base64
 from collections.abc import Sequence
 
+from andy_cli.foreign_values import as_records
 from andy_cli.toolbox.google.contents import message_text
 from andy_cli.toolbox.google.contents.mail_draft import MailDraft, as_message
 from andy_cli.toolbox.google.contents.pages import (
@@ -21,7 +22,6 @@ from andy_cli.toolbox.google.http.refusals import MissingWords
 from andy_cli.toolbox.google.http.service import (
     Record,
     Service,
-    as_records,
     as_text,
     open_service,
     quote_part,

@@ -1,5 +1,6 @@
 """Google Sheets: reading, writing, adding and emptying cells, making a spreadsheet (sheets.v4)."""
 
+from andy_cli.foreign_values import as_record
 from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.google.contents.cells import Rows
 from andy_cli.toolbox.google.contents.pages import fitting_items, outcome, shorten_words
@@ -8,7 +9,6 @@ from andy_cli.toolbox.google.http.exchange import Query
 from andy_cli.toolbox.google.http.refusals import MissingWords
 from andy_cli.toolbox.google.http.service import (
     Record,
-    as_record,
     as_text,
     open_service,
     quote_part,

@@ -8,7 +8,7 @@ named beside those that are.
 """
 
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Any, Self
 
@@ -17,7 +17,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import ContentBlock, JSONRPCResponse
 from pydantic import TypeAdapter, ValidationError
 
-from andy_cli.foreign_values import text_of
+from andy_cli.foreign_values import as_record, text_of
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.mcp.servers import FITS_NOTHING
 
@@ -101,24 +101,22 @@ def _is_block(block: object) -> bool:
 
 def _name_block(block: object) -> str:
     """Return the text of a block, if it has one, else its kind."""
-    written = block if isinstance(block, Mapping) else {}
+    written = as_record(block)
     kind = text_of(written, "type") or "something"
     return text_of(written, "text") or f"({spell_out(kind)[:100]}, not shown)"
 
 
 def _mend_tool(written: object) -> dict[str, Any]:
     """Keep the used parts of a tool; one without a name gets an empty one, and cannot be used."""
-    tool = written if isinstance(written, Mapping) else {}
-    hints = tool.get("annotations")
-    title = text_of(tool, "title") or (text_of(hints, "title") if isinstance(hints, dict) else "")
+    tool = as_record(written)
+    hints = as_record(tool.get("annotations"))
+    title = text_of(tool, "title") or text_of(hints, "title")
     schema = tool.get("inputSchema")
     return {
         "name": text_of(tool, "name"),
         "title": title,
         "description": text_of(tool, "description"),
-        "annotations": {
-            "readOnlyHint": isinstance(hints, dict) and hints.get("readOnlyHint") is True
-        },
+        "annotations": {"readOnlyHint": hints.get("readOnlyHint") is True},
         "inputSchema": _mend_schema({} if schema is None else schema),
     }
 

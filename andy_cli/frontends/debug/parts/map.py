@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from andy_cli.compiler.mapper.mapper import Mapped, MappedCall, map_call
 from andy_cli.compiler.mapper.synonyms import split_words
+from andy_cli.foreign_values import as_record
 from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, list_of, tools_of
 from andy_cli.messages import Problem
 
@@ -49,13 +50,10 @@ def is_declared_harmless(tool: Record) -> bool | None:
 def _collect_annotations(tool: Record) -> dict[str, object]:
     function = tool.get("function", tool)
     annotations: dict[str, object] = {}
-    for annotated in (tool, function, tool.get("annotations"), _nested_annotations(function)):
-        annotations.update(annotated if isinstance(annotated, Mapping) else {})
+    nested = as_record(function).get("annotations")
+    for annotated in (tool, function, tool.get("annotations"), nested):
+        annotations.update(as_record(annotated))
     return annotations
-
-
-def _nested_annotations(function: object) -> object:
-    return function.get("annotations") if isinstance(function, Mapping) else None
 
 
 def map_calls(record: Record, _: ChunkCut) -> dict[str, object]:

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from andy_cli.agent.model.reply import may_run_calls, without_requests
 from andy_cli.compiler.compiler import CompiledReply, Visible
+from andy_cli.foreign_values import as_record
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.rewritten_answer import read_prompt_tokens
 from andy_cli.frontends.serve.answers.streamed_calls import (
@@ -348,7 +349,7 @@ def standardize_choice(choice: Event, has_said: bool) -> Event:
     if isinstance(delta, dict) and not isinstance(delta.get("content"), list):
         return choice
     given = delta or (None if has_said else choice.get("message"))
-    fields = dict(given) if isinstance(given, dict) else {}
+    fields = dict(as_record(given))
     fields |= _read_content(fields.pop("content", None))
     return {**{key: choice[key] for key in choice if key != "message"}, "delta": fields}
 

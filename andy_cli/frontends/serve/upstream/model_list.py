@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from andy_cli.foreign_values import read_json
+from andy_cli.foreign_values import as_record, as_records, read_json
 from andy_cli.frontends.serve.upstream.sources import RemoteSource
 from andy_cli.frontends.serve.upstream.upstreams import Upstream, Upstreams, select_source
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
@@ -88,16 +88,14 @@ def list_names(upstreams: Upstreams) -> list[str]:
     return [name for name in names if name]
 
 
-async def fetch_models(upstream: Upstream) -> list[dict[str, Any]]:
+async def fetch_models(upstream: Upstream) -> list[Mapping[str, Any]]:
     """Fetch the list of the model's server; empty whenever it does not say."""
     source = upstream.source
     if not isinstance(source, RemoteSource):
         return []
     # A list of models is a help and no promise.
     listed = await source.backend.fetch_facts("GET", source.backend.models, None, True)
-    answer = read_json(listed or b"")
-    data = answer.get("data") if isinstance(answer, dict) else None
-    return [row for row in data if isinstance(row, dict)] if isinstance(data, list) else []
+    return as_records(as_record(read_json(listed or b"")).get("data"))
 
 
 VERSION = "0.13.5"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from andy_cli.errors import BadRequestError, ContextLengthError
+from andy_cli.foreign_values import as_record
 from andy_cli.frontends.serve.call_records import CallRecord
 from andy_cli.frontends.serve.upstream.backend import MAX_BYTES, Backend, UpstreamRequest
 from andy_cli.frontends.serve.upstream.reply_start import (
@@ -356,8 +357,7 @@ def read_response_format(value: object) -> Schema | None:
         return None
     if value.get("type") == "json_object":
         return ANY_OBJECT
-    named_schema = value.get("json_schema")
-    schema = named_schema.get("schema") if isinstance(named_schema, dict) else None
+    schema = as_record(value.get("json_schema")).get("schema")
     if value.get("type") != "json_schema" or not isinstance(schema, dict):
         raise ApiError(
             400,

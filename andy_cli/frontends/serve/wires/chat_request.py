@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from andy_cli.compiler.dialect import Tools
-from andy_cli.foreign_values import read_json, standardize_required
+from andy_cli.foreign_values import as_record, as_records, read_json, standardize_required, text_of
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.field_checks import (
     MAX_TOOLS,
@@ -76,20 +76,15 @@ class ChatRequest(NamedTuple):
             return None
         if answer_format.get("type") == "json_object":
             return ANY_OBJECT
-        named_schema = answer_format.get("json_schema")
-        schema = named_schema.get("schema") if isinstance(named_schema, dict) else None
+        schema = as_record(answer_format.get("json_schema")).get("schema")
         return schema if isinstance(schema, dict) else None
 
     @property
     def freeform_tools(self) -> frozenset[str]:
         """Names of the tools of the chat API that take a text."""
-        tools = self.body.get("tools")
-        custom = [
-            tool.get("custom")
-            for tool in (tools if isinstance(tools, list) else ())
-            if isinstance(tool, dict) and tool.get("type") == "custom"
-        ]
-        return frozenset(str(tool.get("name")) for tool in custom if isinstance(tool, dict))
+        tools = as_records(self.body.get("tools"))
+        custom = [tool.get("custom") for tool in tools if tool.get("type") == "custom"]
+        return frozenset(str(tool.get("name")) for tool in as_records(custom))
 
 
 def read_chat_request(body: object) -> ChatRequest:
@@ -132,14 +127,11 @@ def is_legacy(body: object) -> bool:
     """Tell whether a client knows functions and no tools."""
     if not isinstance(body, dict) or body.get("tools") is not None:
         return False
-    messages = body.get("messages")
-    history = messages if isinstance(messages, list) else []
+    history = as_records(body.get("messages"))
     return body.get("functions") is not None or any(map(is_legacy_message, history))
 
 
-def is_legacy_message(message: object) -> bool:
-    if not isinstance(message, dict):
-        return False
+def is_legacy_message(message: Mapping[str, object]) -> bool:
     called = isinstance(message.get("function_call"), dict) and not message.get("tool_calls")
     return called or message.get("role") == "function"
 
@@ -182,7 +174,7 @@ def _read_history(messages: object, kept_parts: dict[str, object]) -> list[Messa
     names: dict[str, str] = {}
     history: list[Message] = []
     for index, message in enumerate(_with_tool_calls(messages)):
-        role = ROLES.get(str(message.get("role"))) if isinstance(message, dict) else None
+        role = ROLES.get(str(as_record(message).get("role")))
         if role is None:
             raise refuse_field(
                 f"messages[{index}]", "has no role that is known.", code="invalid_value"
@@ -268,11 +260,11 @@ def _read_calls(message: Mapping[str, object], index: int) -> list[ToolCall]:
 
 
 def _read_call(value: object, index: int) -> ToolCall:
-    call = value if isinstance(value, dict) else {}
+    call = as_record(value)
     custom = call.get("type") == "custom"
-    function = call.get("custom" if custom else "function")
-    name = function.get("name") if isinstance(function, dict) else None
-    if not isinstance(function, dict) or not isinstance(name, str):
+    function = as_record(call.get("custom" if custom else "function"))
+    name = function.get("name")
+    if not isinstance(name, str):
         raise refuse_field(f"messages[{index}].tool_calls", "holds no calls.")
     written = function.get("arguments")
     if custom:
@@ -304,12 +296,12 @@ def _read_tools(body: Mapping[str, object]) -> dict[str, Schema]:
 
 def _read_tool(value: object, index: int) -> tuple[str, Schema]:
     """Read a tool: its name, and itself as a function."""
-    tool = value if isinstance(value, dict) else {}
-    function = tool.get("function")
+    tool = as_record(value)
+    function = as_record(tool.get("function"))
     if tool.get("type") == "custom":
-        function = _read_freeform_tool(tool.get("custom"), index)
-    name = function.get("name") if isinstance(function, dict) else None
-    if not isinstance(function, dict) or not isinstance(name, str) or not name:
+        function = _read_freeform_tool(as_record(tool.get("custom")), index)
+    name = text_of(function, "name")
+    if not name:
         raise refuse_field(f"tools[{index}]", "is no function with a name.", code="invalid_value")
     if not isinstance(function.get("parameters"), dict | None):
         raise wrong_type(f"tools[{index}].function.parameters", "no schema")
@@ -318,12 +310,9 @@ def _read_tool(value: object, index: int) -> tuple[str, Schema]:
     return name, {"type": "function", "function": _complete_function(function)}
 
 
-def _read_freeform_tool(custom: object, index: int) -> dict[str, object] | None:
+def _read_freeform_tool(custom: Mapping[str, object], index: int) -> dict[str, object]:
     """A tool that takes a text, as a function."""
-    if not isinstance(custom, dict):
-        return None
-    text_format = custom.get("format")
-    grammar = text_format.get("grammar") if isinstance(text_format, dict) else None
+    grammar = as_record(custom.get("format")).get("grammar")
     if grammar is None:
         parameters = freeform_parameters()
     elif isinstance(grammar, dict) and isinstance(grammar.get("definition"), str):
@@ -369,7 +358,7 @@ def _infer_tools(history: Sequence[Message]) -> dict[str, Schema]:
 
 
 def _list_allowed_tools(allowed: object) -> list[object]:
-    listed = allowed.get("tools") if isinstance(allowed, dict) else None
+    listed = as_record(allowed).get("tools")
     if not isinstance(listed, list) or not listed:
         raise wrong_type("tool_choice.allowed_tools.tools", "a list of tools")
     return listed
@@ -393,11 +382,9 @@ def find_tool_choice(body: Mapping[str, object]) -> object:
 
 def find_tool_name(tool: object) -> str:
     """The name of a tool that is only named."""
-    function = tool.get("function", tool.get("custom")) if isinstance(tool, dict) else None
-    name = function.get("name") if isinstance(function, dict) else None
-    if name is None and isinstance(tool, dict):
-        name = tool.get("name")
-    return name if isinstance(name, str) else ""
+    named = as_record(tool)
+    function = as_record(named.get("function", named.get("custom")))
+    return text_of(named if function.get("name") is None else function, "name")
 
 
 def _read_choice(body: Mapping[str, object], tools: Tools) -> ToolChoice:

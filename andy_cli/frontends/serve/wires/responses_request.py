@@ -17,6 +17,7 @@ OpenAI's servers run are left out.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from andy_cli.foreign_values import as_record, text_of
 from andy_cli.frontends.serve.wires.answer_parts import ApiError, CompletedCall
 from andy_cli.frontends.serve.wires.chat_request import (
     ChatRequest,
@@ -369,8 +370,7 @@ def is_reference(item: object) -> bool:
 
 
 def item_id(item: object) -> str:
-    id = item.get("id") if isinstance(item, dict) else None
-    return id if isinstance(id, str) else ""
+    return text_of(as_record(item), "id")
 
 
 def _read_output(item: Mapping[str, Any], field_path: str) -> list[ContentPart]:

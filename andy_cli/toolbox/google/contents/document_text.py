@@ -7,7 +7,8 @@ The resource is that of docs.v1 (`Document`, `StructuralElement`).
 
 from collections.abc import Iterator
 
-from andy_cli.toolbox.google.http.service import Record, as_record, as_records, as_text
+from andy_cli.foreign_values import as_record, as_records
+from andy_cli.toolbox.google.http.service import Record, as_text
 
 MAX_DEPTH = 20
 """Tables within tables, tabs within tabs."""

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from andy_cli.foreign_values import as_record, as_records
 from andy_cli.toolbox.documents.charsets import decode_text
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
-from andy_cli.toolbox.google.http.service import Record, as_record, as_records, as_text
+from andy_cli.toolbox.google.http.service import Record, as_text
 
 MAX_DEPTH = 50
 """Parts within parts."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from andy_cli.foreign_values import read_json
+from andy_cli.foreign_values import as_record, as_records, read_json
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.toolbox.google.lazy import LOG_IN
 
@@ -75,19 +75,15 @@ def read_refusal(
 
 def _read_error(answer: object) -> tuple[str, frozenset[str]]:
     """The words and the reasons of an error object, whatever is missing in it."""
-    error = answer.get("error") if isinstance(answer, dict) else None
-    if isinstance(error, str) and isinstance(answer, dict):
-        return str(answer.get("error_description") or error), frozenset([error])
+    written = as_record(answer)
+    error = written.get("error")
+    if isinstance(error, str):
+        return str(written.get("error_description") or error), frozenset([error])
     if not isinstance(error, dict):
         return "", frozenset()
-    details = [*_list_details(error.get("errors")), *_list_details(error.get("details"))]
+    details = [*as_records(error.get("errors")), *as_records(error.get("details"))]
     reasons = [error.get("status"), *(detail.get("reason") for detail in details)]
     return str(error.get("message") or ""), frozenset(str(reason) for reason in reasons if reason)
-
-
-def _list_details(value: object) -> list[Mapping[str, object]]:
-    listed = value if isinstance(value, list) else []
-    return [detail for detail in listed if isinstance(detail, dict)]
 
 
 def parse_retry_after(text: str) -> float | None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.foreign_values import read_json
+from andy_cli.foreign_values import as_records, read_json
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.apis import Api, base_address
 from andy_cli.toolbox.google.http.exchange import (
@@ -38,7 +38,7 @@ from andy_cli.toolbox.google.http.refusals import (
 from andy_cli.toolbox.google.login.renewal import access_token
 from andy_cli.toolbox.runtime_context import here
 
-Record = dict[str, Any]
+Record = Mapping[str, Any]
 R = TypeVar("R", bound=BodyReader)
 
 MAX_BACKOFF = 8.0
@@ -229,16 +229,6 @@ async def open_service(api: Api) -> AsyncIterator[Service]:
 def quote_part(written: str) -> str:
     """A text as one part of a path."""
     return quote(written, safe="")
-
-
-def as_records(value: object) -> list[Record]:
-    """The objects in a list, whatever else was sent."""
-    elements = value if isinstance(value, list) else []
-    return [element for element in elements if isinstance(element, dict)]
-
-
-def as_record(value: object) -> Record:
-    return value if isinstance(value, dict) else {}
 
 
 def as_text(value: object) -> str:

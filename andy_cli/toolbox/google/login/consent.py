@@ -19,6 +19,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from andy_cli.errors import ToolError, UsageError
+from andy_cli.foreign_values import as_record
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.apis import safe_address
 from andy_cli.toolbox.google.login import vault
@@ -52,7 +53,7 @@ def client_in(path: Path) -> Client:
         raise UsageError(f"{path} cannot be read: {error.strerror}.", HOW) from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is no JSON file of a client.", HOW) from error
-    clients_by_kind = content if isinstance(content, dict) else {}
+    clients_by_kind = as_record(content)
     if "web" in clients_by_kind:
         raise UsageError(f"{path} is for a web site; andy needs one for a desktop app.", HOW)
     installed = clients_by_kind.get("installed")
