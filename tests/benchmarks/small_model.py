@@ -112,6 +112,7 @@ BATCHES = (
     "everyday_68",
     "everyday_69",
     "everyday_70",
+    "everyday_71",
 )
 CONVERSATIONS = ("talks_1", "talks_2", "talks_3")
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
