@@ -50,19 +50,15 @@ class ReasoningSplitter:
         self.ended = not any(opener.startswith(start) for opener in OPENERS)
 
     def _split(self) -> SplitDelta:
-        found_closers = [
-            (position, closer)
-            for closer in self._closers
-            if (position := self._held.find(closer)) >= 0
-        ]
+        found_closers = [(self._held.find(closer), closer) for closer in self._closers]
+        found_closers = [found for found in found_closers if found[0] >= 0]
         if found_closers:
             position, closer = min(found_closers)
             reasoning, content = self._held[:position], self._held[position + len(closer) :]
             self._held, self._closers, self.ended = "", (), True
             return SplitDelta(reasoning, content)
-        sure_length = len(self._held) - max(
-            count_begun(self._held, closer) for closer in self._closers
-        )
+        begun = max(count_begun(self._held, closer) for closer in self._closers)
+        sure_length = len(self._held) - begun
         reasoning, self._held = self._held[:sure_length], self._held[sure_length:]
         return SplitDelta(reasoning)
 

@@ -400,27 +400,21 @@ class RunPrinter:
         self, conversation: Conversation, subtype: Subtype, error: AndyError, code: int
     ) -> None:
         """Print how a turn ended, with what had been said and what was not done."""
-        replies = [
-            message
-            for message in conversation.history.messages[conversation.history.turn_start :]
-            if message.role == "assistant"
-        ]
-        self.show_event(make_failure(error))
-        self.show_event(
-            replace(
-                make_end(subtype, error, code),
-                result=self._answer,
-                response=self._answer,
-                session_id=conversation.session_id,
-                num_turns=len(replies),
-                duration_ms=round((time.monotonic() - self._started) * 1000),
-                usage={
-                    "input_tokens": conversation.model.usage.input_tokens,
-                    "output_tokens": conversation.model.usage.output_tokens,
-                },
-                not_done=tuple(entry._asdict() for entry in conversation.tools.find_not_done()),
-            )
+        history, usage = conversation.history, conversation.model.usage
+        of_turn = history.messages[history.turn_start :]
+        not_done = conversation.tools.find_not_done()
+        end = replace(
+            make_end(subtype, error, code),
+            result=self._answer,
+            response=self._answer,
+            session_id=conversation.session_id,
+            num_turns=sum(message.role == "assistant" for message in of_turn),
+            duration_ms=round((time.monotonic() - self._started) * 1000),
+            usage={"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
+            not_done=tuple(entry._asdict() for entry in not_done),
         )
+        self.show_event(make_failure(error))
+        self.show_event(end)
 
     def tell(self, line: str, always: bool = False) -> None:
         if self.task.quiet and not always:

@@ -507,12 +507,11 @@ def _by_environment(context: SelectionContext, model: str) -> list[tuple[Provide
             is_kept = name in context.kept
             available.append((provider, f"{name} is {'kept' if is_kept else 'set'}"))
     family = model.partition("-")[0]
-    return sorted(
-        available,
-        key=lambda provider_and_reason: (
-            not (family and provider_and_reason[0].default_model.startswith(family))
-        ),
-    )
+
+    def makes_other_models(choice: tuple[Provider, str]) -> bool:
+        return not family or not choice[0].default_model.startswith(family)
+
+    return sorted(available, key=makes_other_models)
 
 
 def _find_server(found_servers: list[FoundServer], model: str) -> FoundServer | None:

@@ -230,7 +230,9 @@ class Log:
 
 def first_words(content: str) -> str:
     """Cut a session's title from a message: its first paragraph, as files may follow."""
-    return " ".join(content.lstrip()[: 5 * MAX_TITLE_LENGTH].partition("\n\n")[0].split())
+    beginning = content.lstrip()[: 5 * MAX_TITLE_LENGTH]
+    paragraph, _, _ = beginning.partition("\n\n")
+    return " ".join(paragraph.split())
 
 
 def open_locked(path: Path) -> int:

@@ -146,17 +146,14 @@ def find_newest(sessions: Path, folder: Path) -> SessionCard:
 def find_session(sessions: Path, beginning: str) -> SessionCard:
     """The session of this id, or of the only id that begins so. Raises UsageError."""
     cards = {path.stem: (path, status) for path, status in _session_files(sessions)}
-    matching_ids = (
-        [beginning]
-        if beginning in cards
-        else sorted(id for id in cards if beginning and id.startswith(beginning))
-    )
+    matching_ids = sorted(id for id in cards if beginning and id.startswith(beginning))
+    if beginning in cards:
+        matching_ids = [beginning]
     if not matching_ids:
         raise UsageError(f"There is no session {beginning!r}.", ALL)
     if len(matching_ids) > 1:
-        shown_ids = ", ".join(matching_ids[-NAMED:]) + (
-            ", ..." if len(matching_ids) > NAMED else ""
-        )
+        others = ["..."] if len(matching_ids) > NAMED else []
+        shown_ids = ", ".join([*matching_ids[-NAMED:], *others])
         raise UsageError(
             f"{len(matching_ids)} sessions begin with {beginning!r}: {shown_ids}.",
             "Give more of the id.",

@@ -112,7 +112,9 @@ def offer_names(beginning: str, session: ChatSession | None) -> Iterator[Offer]:
 def match_offers(offers: Iterable[Offer], typed: str) -> list[Offer]:
     """The offers that begin so, else those that hold it somewhere; none with odd characters."""
     sought = typed.lower()
-    displayable = [offer for offer in dict(offers).items() if neutralize_text(offer[0]) == offer[0]]
-    beginning = [offer for offer in displayable if offer[0].lower().startswith(sought)]
-    matching_offers = beginning or [offer for offer in displayable if sought in offer[0].lower()]
-    return [(value, neutralize_text(about)) for value, about in matching_offers[:MAX_OFFERED]]
+    meanings = dict(offers)
+    values = [value for value in meanings if neutralize_text(value) == value]
+    matching_values = [value for value in values if value.lower().startswith(sought)]
+    if not matching_values:
+        matching_values = [value for value in values if sought in value.lower()]
+    return [(value, neutralize_text(meanings[value])) for value in matching_values[:MAX_OFFERED]]

@@ -88,8 +88,7 @@ def find_nearest(word: str, names: Collection[str]) -> str:
     # 10 ms, and most words are commands or sentences.
     from rapidfuzz.distance import OSA
 
-    faults = max(1, len(word) // 3)
-    distances = [(OSA.distance(word.lower(), name), name) for name in sorted(names)]
-    return min(
-        ((distance, name) for distance, name in distances if distance <= faults), default=(0, "")
-    )[1]
+    most_faults = max(1, len(word) // 3)
+    faults = {name: OSA.distance(word.lower(), name) for name in sorted(names)}
+    near_names = [name for name in faults if faults[name] <= most_faults]
+    return min(near_names, key=faults.__getitem__, default="")

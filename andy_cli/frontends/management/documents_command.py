@@ -13,7 +13,7 @@ from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.settings import load
 from andy_cli.toolbox.documents import index
-from andy_cli.toolbox.documents.index import DocumentIndex
+from andy_cli.toolbox.documents.index import DocumentIndex, Folder
 from andy_cli.toolbox.documents.indexing import IndexingCounts, update_folder
 from andy_cli.toolbox.files.names import count_noun, shorten_home
 
@@ -50,17 +50,16 @@ def list_folders(as_json: bool) -> None:
     elif not folders:
         sys.stdout.write("Nothing is indexed. Run `andy docs add FOLDER`.\n")
     else:
-        print_table(
-            [
-                (
-                    shorten_home(Path(folder.path)),
-                    count_noun(folder.files, "file"),
-                    f"{folder.faults} not read" if folder.faults else "",
-                    _format_time(folder.updated),
-                )
-                for folder in folders
-            ]
-        )
+        print_table([_make_row(folder) for folder in folders])
+
+
+def _make_row(folder: Folder) -> tuple[str, ...]:
+    return (
+        shorten_home(Path(folder.path)),
+        count_noun(folder.files, "file"),
+        f"{folder.faults} not read" if folder.faults else "",
+        _format_time(folder.updated),
+    )
 
 
 def remove_folders(paths: Sequence[str]) -> None:

@@ -96,11 +96,9 @@ def find_constraint_fields(
     if not endpoint.base_url:
         return []
     fields = fields_of(kind_of(endpoint, server_facts), select.left_out(learned, settings))
-    native = (
-        _takes_native(chosen, server_facts, learned) is not False
-        and "tool_choice" not in learned.without
-    )
-    return [*(["tool_choice"] if native else []), *fields]
+    takes_native = _takes_native(chosen, server_facts, learned) is not False
+    takes_choice = takes_native and "tool_choice" not in learned.without
+    return ["tool_choice", *fields] if takes_choice else [*fields]
 
 
 def find_trust(chosen: Chosen, settings: Settings, learned: Learned) -> list[str] | None:

@@ -85,16 +85,11 @@ def describe_tool(tool: Tool) -> str:
     lines = [f"{tool.name}: {tool.description}", f"effect: {tool.effect}"]
     lines += [f"from: {tool.source}"] if tool.source else []
     lines += [f"needs: {tool.unavailable_reason()}"] if tool.unavailable_reason() else []
-    required = tool.schema["required"]
-    rows = [
-        (
-            f"  {parameter}",
-            str(schema.get("type", "any")),
-            "required" if parameter in required else "",
-            str(schema.get("description", "")),
-        )
-        for parameter, schema in tool.schema["properties"].items()
-    ]
+    rows = []
+    for parameter, schema in tool.schema["properties"].items():
+        kind, about = str(schema.get("type", "any")), str(schema.get("description", ""))
+        required = "required" if parameter in tool.schema["required"] else ""
+        rows.append((f"  {parameter}", kind, required, about))
     return "\n".join([*lines, *format_table(rows)])
 
 

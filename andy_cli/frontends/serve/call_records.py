@@ -171,8 +171,6 @@ def render_metrics(records: CallRecords) -> str:
 
 
 def render_labels(labels: Mapping[str, str]) -> str:
-    quoted = {
-        name: value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-        for name, value in labels.items()
-    }
-    return "{" + ",".join(f'{name}="{value}"' for name, value in quoted.items()) + "}"
+    escapes = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+    pairs = [f'{name}="{value.translate(escapes)}"' for name, value in labels.items()]
+    return "{" + ",".join(pairs) + "}"

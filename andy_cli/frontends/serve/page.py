@@ -34,24 +34,26 @@ def page_headers() -> dict[str, str]:
 
 
 def _hash_content(tag: str) -> str:
-    elements = page_html().split(f"<{tag}>".encode())[1:]
-    inside = (element.partition(f"</{tag}>".encode())[0] for element in elements)
-    hashes = (base64.b64encode(hashlib.sha256(content).digest()).decode() for content in inside)
-    return " ".join(f"'sha256-{digest}'" for digest in hashes)
+    start, end = f"<{tag}>".encode(), f"</{tag}>".encode()
+    hashes = []
+    for element in page_html().split(start)[1:]:
+        content, _, _ = element.partition(end)
+        digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
+        hashes.append(f"'sha256-{digest}'")
+    return " ".join(hashes)
 
 
 def list_calls(records: CallRecords) -> dict[str, object]:
     """The last calls, newest first, and how often each model succeeded."""
     figures = records.sum_figures()
+    names = sorted(name for kind, *labels in figures if kind == "answers" for name in labels)
     models = [
         {
             "model": name,
-            "answers": int(answers),
+            "answers": int(figures["answers", name]),
             "with_calls": int(figures.get(("with_calls", name), 0)),
             "failed": int(figures.get(("failed", name), 0)),
         }
-        for (kind, *model_names), answers in sorted(figures.items())
-        if kind == "answers"
-        for name in model_names
+        for name in names
     ]
     return {"calls": records.list_last(), "models": models}

@@ -166,13 +166,10 @@ def shorten_record(record: logging.LogRecord) -> bool:
     if isinstance(error, asyncio.CancelledError):
         return False
     if error is not None:
-        last_frames = traceback.extract_tb(error.__traceback__)[-1:]
-        location = "".join(
-            f" at {Path(frame.filename).name}:{frame.lineno}" for frame in last_frames
-        )
-        record.msg = (
-            f"andy serve: an unexpected {type(error).__name__}{location}. Please report it."
-        )
+        fault = f"an unexpected {type(error).__name__}"
+        for frame in traceback.extract_tb(error.__traceback__)[-1:]:
+            fault += f" at {Path(frame.filename).name}:{frame.lineno}"
+        record.msg = f"andy serve: {fault}. Please report it."
     else:
         record.msg = "andy serve: " + record.getMessage().partition("\n")[0][:200]
     record.args, record.exc_info, record.exc_text = (), None, None

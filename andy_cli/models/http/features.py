@@ -105,13 +105,15 @@ def _blames_one_tool(refusal_text: str, request: Request) -> bool:
 def _blames_limit(refusal: ServerRefusal, request: Request) -> bool:
     """Tell whether more tokens were asked for than the model can write."""
     limits = [name for name in LIMITS if name in request]
-    if not limits or wording("about_input").search(refusal.message):
+    if not blames_value(refusal) or wording("about_input").search(refusal.message):
         return False
-    is_asked = any(re.search(rf"\b{request[name]}\b", refusal.message) for name in limits)
-    is_named = wording("output_limit").search(refusal.message) or any(
-        _is_named(name, refusal) for name in limits
-    )
-    return bool(is_named or is_asked) and blames_value(refusal)
+    if limits and wording("output_limit").search(refusal.message):
+        return True
+    for name in limits:
+        is_told = re.search(rf"\b{request[name]}\b", refusal.message) is not None
+        if is_told or _is_named(name, refusal):
+            return True
+    return False
 
 
 def _is_field_named(name: str, refusal_text: str) -> bool:
@@ -123,11 +125,8 @@ def _in_messages(refusal_text: str, request: Request) -> Iterator[str]:
     messages = as_records(request.get("messages"))
     if wording("call_id").search(refusal_text):
         yield SHORT_IDS
-    if (
-        "reasoning_content" in refusal_text
-        and wording("demanded").search(refusal_text)
-        and "remove" not in refusal_text
-    ):
+    wants_reasoning = "reasoning_content" in refusal_text and "remove" not in refusal_text
+    if wants_reasoning and wording("demanded").search(refusal_text):
         yield REASONING
     for name in sorted({*chain.from_iterable(messages)} - CORE):
         if _is_field_named(name, refusal_text):
@@ -180,11 +179,8 @@ def _in_words(refusal_text: str, refusal: ServerRefusal, request: Request) -> It
     if wording("user_last").search(refusal_text):
         yield TOOL_ROLE
     yield from _in_roles(refusal_text, request)
-    if (
-        TOOLS in request
-        and wording("calling").search(refusal_text)
-        and not _blames_one_tool(refusal_text, request)
-    ):
+    blames_calling = TOOLS in request and wording("calling").search(refusal_text)
+    if blames_calling and not _blames_one_tool(refusal_text, request):
         yield TOOLS
     if wording("content").search(refusal_text):
         yield from _list_empty_contents(request)
@@ -203,9 +199,10 @@ def _in_roles(refusal_text: str, request: Request) -> Iterator[str]:
     """List the roles that are refused, by name or because others are demanded."""
     roles = {message.get("role") for message in as_records(request.get("messages"))}
     for role_match in wording("role_name").finditer(refusal_text):
-        role_name = next(name for name in role_match.groups() if name).lower()
+        role_name = next(filter(None, role_match.groups())).lower()
         # The developer's message is the system's by another name; some servers say so of ours.
-        yield ROLES[role_name] if role_name in roles or role_name != "developer" else SYSTEM_ROLE
+        is_ours = role_name == "developer" and role_name not in roles
+        yield SYSTEM_ROLE if is_ours else ROLES[role_name]
     if wording("any_role").search(refusal_text):
         yield from _list_unnamed_roles(refusal_text.lower(), roles)
 
@@ -342,12 +339,8 @@ def _with_short_ids(message: Wire) -> Wire:
     changed = dict(message)
     if isinstance(id := message.get("tool_call_id"), str):
         changed["tool_call_id"] = shorten_id(id)
-    calls = message.get("tool_calls")
-    if isinstance(calls, list | tuple):
-        changed["tool_calls"] = [
-            {**call, "id": shorten_id(str(call.get("id")))} if isinstance(call, Mapping) else call
-            for call in calls
-        ]
+    if calls := as_records(message.get("tool_calls")):
+        changed["tool_calls"] = [{**call, "id": shorten_id(str(call.get("id")))} for call in calls]
     return changed
 
 

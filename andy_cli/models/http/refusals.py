@@ -159,12 +159,9 @@ def _error_code(body: Mapping[str, object]) -> str:
 
 def _clean_line(text: str) -> str:
     """On one line, and without characters that only a terminal would act on."""
-    line = " ".join(
-        "".join(
-            character if character.isprintable() else " "
-            for character in text[: 2 * MAX_CHARACTERS]
-        ).split()
-    )
+    beginning = text[: 2 * MAX_CHARACTERS]
+    printable = (character if character.isprintable() else " " for character in beginning)
+    line = " ".join("".join(printable).split())
     return line if len(line) <= MAX_CHARACTERS else line[:MAX_CHARACTERS] + "…"
 
 
@@ -271,17 +268,15 @@ def too_long(refusal: ServerRefusal) -> bool:
         return False  # a part of the request is too long, such as an id
     if wording("rate").search(f"{refusal.message} {refusal.code}"):
         return False
-    return wording("too_long").search(refusal.message) is not None or _compares_sizes(
-        refusal.message
-    )
+    says_so = wording("too_long").search(refusal.message) is not None
+    return says_so or _compares_sizes(refusal.message)
 
 
 def _compares_sizes(message: str) -> bool:
     """Tell whether it says how long the prompt is and how long it may be, in whatever words."""
-    sizes = set(wording("size").findall(message))
-    return len(sizes) > 1 and bool(
-        wording("prompt").search(message) and wording("measured").search(message)
-    )
+    if not wording("prompt").search(message) or not wording("measured").search(message):
+        return False
+    return len(set(wording("size").findall(message))) > 1
 
 
 def names_no_model(status: int, refusal: ServerRefusal) -> bool:

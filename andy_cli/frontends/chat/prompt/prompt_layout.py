@@ -15,6 +15,7 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.filters import Condition, is_searching
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.layout import (
+    AnyContainer,
     BufferControl,
     ConditionalContainer,
     Dimension,
@@ -61,28 +62,24 @@ def build_layout(state: PromptState, output: Output, status: Callable[[], str]) 
     asking = Condition(lambda: state.is_asking)
     search = SearchToolbar()
     typed = build_typed_window(state, output, search.control)
-    completion_menu = Float(
-        CompletionsMenu(max_height=MENU_ROWS, scroll_offset=1), xcursor=True, ycursor=True
-    )
-    return Layout(
-        HSplit(
-            [
-                build_text_window(
-                    lambda: draw_rows_above(state), Condition(lambda: state.rows_above > 0)
-                ),
-                build_text_window(
-                    lambda: [("", split_question(state, output)[0])],
-                    Condition(lambda: bool(split_question(state, output)[0])),
-                    wraps=True,
-                ),
-                ConditionalContainer(FloatContainer(typed, [completion_menu]), ~asking),
-                ConditionalContainer(build_answer_window(state, output), asking),
-                search,
-                build_text_window(lambda: [(QUIET, status())], Condition(lambda: bool(status()))),
-            ]
-        ),
-        typed,
-    )
+    completions = CompletionsMenu(max_height=MENU_ROWS, scroll_offset=1)
+    menu = Float(completions, xcursor=True, ycursor=True)
+
+    def find_question() -> str:
+        return split_question(state, output)[0]
+
+    has_rows = Condition(lambda: state.rows_above > 0)
+    has_question = Condition(lambda: bool(find_question()))
+    has_status = Condition(lambda: bool(status()))
+    windows: list[AnyContainer] = [
+        build_text_window(lambda: draw_rows_above(state), has_rows),
+        build_text_window(lambda: [("", find_question())], has_question, wraps=True),
+        ConditionalContainer(FloatContainer(typed, [menu]), ~asking),
+        ConditionalContainer(build_answer_window(state, output), asking),
+        search,
+        build_text_window(lambda: [(QUIET, status())], has_status),
+    ]
+    return Layout(HSplit(windows), typed)
 
 
 def build_typed_window(state: PromptState, output: Output, search: SearchBufferControl) -> Window:

@@ -151,14 +151,12 @@ class ApprovalQuestion(NamedTuple):
 def draw_question(request: ApprovalRequest, console: Console) -> ApprovalQuestion:
     """Exactly what would happen; a change of many lines by its beginning."""
     above = [markdown.style_text(render_headline(request), markdown.WARNING)]
-    middle = [
-        row
-        for line in render_details(request)
-        for row in markdown.style_text(line, markdown.WARNING).wrap(console, max(10, console.width))
-    ]
-    middle += (
-        DiffView(request.access.diff).render_rows(console.width) if request.access.diff else []
-    )
+    middle: list[Text] = []
+    for line in render_details(request):
+        details = markdown.style_text(line, markdown.WARNING)
+        middle += details.wrap(console, max(10, console.width))
+    if request.access.diff:
+        middle += DiffView(request.access.diff).render_rows(console.width)
     below = [markdown.style_text(render_reason(request), markdown.WARNING)] if request.why else []
     short = fold_end(middle, count_fitting_rows(console), KEY)
     all_rows = [] if len(short) == len(middle) else [*above, *middle, *below]

@@ -122,10 +122,7 @@ class ToolDialogue:
             demand = "\n\n".join(filter(None, [self.catalogue.tell_others(), demand]))
         history = chat_request.history
         if self.source.guided:
-            # A11 keeps words and not the call beside them; what is chosen next needs the call.
-            history = tuple(
-                message._replace(content="") if message.calls else message for message in history
-            )
+            history = tuple(map(drop_words_beside_calls, history))
         teach = self.chat_request.choice.how != "none"
         messages = self.tool_prompt.render_messages(history, chat_request.parts, demand, teach)
         return Request(
@@ -140,6 +137,11 @@ class ToolDialogue:
 
     def make_finish(self, reason: str, dialect: str = "") -> Finish:
         return Finish(reason, *self.usage, dialect=dialect, repairs=self.repairs)
+
+
+def drop_words_beside_calls(message: Message) -> Message:
+    """A11 keeps words and not the call beside them; what is chosen next needs the call."""
+    return message._replace(content="") if message.calls else message
 
 
 def constrain_reply(dialogue: ToolDialogue) -> Constraint | None:

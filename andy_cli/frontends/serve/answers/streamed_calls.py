@@ -152,12 +152,11 @@ class StreamedCalls:
 
     def _release_sure(self) -> bytes:
         released = []
-        while (
-            self._held
-            and not self.mixed_up
-            and all(self._is_sure(*reached) for reached in self._held[0][1].items())
-        ):
-            event, reach = self._held.pop(0)
+        while self._held and not self.mixed_up:
+            event, reach = self._held[0]
+            if not all(self._is_sure(*reached) for reached in reach.items()):
+                break
+            del self._held[0]
             released.append(event)
             for position, characters in reach.items():
                 self._calls[position].sent = characters

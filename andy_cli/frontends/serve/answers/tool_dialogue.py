@@ -46,7 +46,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.field_checks import list_stops
 from andy_cli.frontends.serve.wires.freeform_tools import fit_freeform_arguments
-from andy_cli.messages import CallDelta, Chunk, Constraint, ToolRequest, Usage, Wire
+from andy_cli.messages import Arguments, CallDelta, Chunk, Constraint, ToolRequest, Usage, Wire
 from andy_cli.models.token_count import tokens
 
 WORDS = "Answer in words: no command can be used now."
@@ -201,21 +201,21 @@ def is_text(dialogue: ToolDialogue, request: ToolRequest, reply_text: str) -> bo
 
     What merely resembles a result is a call: nothing is run here, and who runs it can ask.
     """
+    if is_spoken(dialogue, request):
+        return False
+    if dialogue.chat_request.choice.how == "none" and is_unmarked(request, reply_text):
+        return True
     dialect = dialogue.tool_prompt.dialect
     is_framed = dialect.format_violation is not None or dialect.calls_only
-    return not is_spoken(dialogue, request) and (
-        (dialogue.chat_request.choice.how == "none" and is_unmarked(request, reply_text))
-        or (request.quoted and not is_framed)
-        or is_quoted(request, reply_text)
-        or is_copied(request, reply_text, dialogue.results)
-    )
+    if is_quoted(request, reply_text) or (request.quoted and not is_framed):
+        return True
+    return is_copied(request, reply_text, dialogue.results)
 
 
 def is_unmarked(request: ToolRequest, reply_text: str) -> bool:
     """Tell whether it is JSON or code, and may be an answer; with markers it is nobody's text."""
-    return (
-        reply_text[slice(*request.span)].lstrip("`").startswith(("{", "[{", "json", "python", "\n"))
-    )
+    written = reply_text[slice(*request.span)].lstrip("`")
+    return written.startswith(("{", "[{", "json", "python", "\n"))
 
 
 async def resolve_request(
@@ -233,20 +233,21 @@ async def resolve_request(
 
 
 def make_calls(resolved: Sequence[ResolvedCall]) -> tuple[CompletedCall, ...]:
+    calls = [resolved_call.call for resolved_call in resolved]
     return tuple(
-        CompletedCall(
-            position,
-            f"call_{resolved_call.call.id}",
-            resolved_call.call.name,
-            json.dumps(normalize_value(resolved_call.call.arguments), ensure_ascii=False),
-        )
-        for position, resolved_call in enumerate(resolved)
+        CompletedCall(position, f"call_{call.id}", call.name, write_arguments(call.arguments))
+        for position, call in enumerate(calls)
     )
+
+
+def write_arguments(arguments: Arguments) -> str:
+    """Write the arguments of a call as its client reads them: a JSON text."""
+    return json.dumps(normalize_value(arguments), ensure_ascii=False)
 
 
 def pass_call(request: ToolRequest, position: int) -> CompletedCall:
     """Pass on a call of a tool that nobody here knows."""
-    arguments = json.dumps(normalize_value(request.arguments or {}), ensure_ascii=False)
+    arguments = write_arguments(request.arguments or {})
     return CompletedCall(position, request.id or f"call_{new_id()}", request.name, arguments)
 
 

@@ -75,10 +75,8 @@ class HttpExchange:
     async def start_response(self, status: int, kind: str, headers: Mapping[str, str]) -> None:
         self.begun = True
         listed = [(b"content-type", kind.encode()), (b"cache-control", b"no-store")]
-        listed += [
-            (name.encode(), value.encode("latin-1", "replace"))
-            for name, value in (*self.shared.items(), *headers.items())
-        ]
+        for name, value in (*self.shared.items(), *headers.items()):
+            listed.append((name.encode(), value.encode("latin-1", "replace")))
         await self._send({"type": "http.response.start", "status": status, "headers": listed})
 
     async def write_chunk(self, data: bytes, has_more: bool = True) -> None:

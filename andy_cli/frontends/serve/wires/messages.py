@@ -115,10 +115,13 @@ def translate_messages(body: Mapping[str, Any]) -> ChatRequest:
 def answer_token_count(value: object) -> bytes:
     """The answer to /v1/messages/count_tokens: an estimate, of the text alone."""
     chat_request = translate_messages(check_body(value))
-    token_count = sum(MESSAGE_TOKENS + tokens(message.content) for message in chat_request.history)
-    calls = [call for message in chat_request.history for call in message.calls]
-    token_count += sum(tokens(call.name) + tokens(str(dict(call.arguments))) for call in calls)
-    token_count += sum(tokens(dump_json(tool).decode()) for tool in chat_request.tools.values())
+    token_count = 0
+    for message in chat_request.history:
+        token_count += MESSAGE_TOKENS + tokens(message.content)
+        for call in message.calls:
+            token_count += tokens(call.name) + tokens(str(dict(call.arguments)))
+    for tool in chat_request.tools.values():
+        token_count += tokens(dump_json(tool).decode())
     return dump_json({"input_tokens": token_count})
 
 

@@ -18,17 +18,15 @@ async def show_raw(session: ChatSession, argument: str) -> str:
         return "Nothing has been said yet."
     conversation = session.opened.chat
     exchanges = list(conversation.model.exchanges)[-int(argument or 1) :]
-    # Control characters as they are written in code, so that they are seen and do nothing.
-    shown_exchanges = [
-        CONTROL.sub(lambda match: ascii(match[0])[1:-1], render_exchange(exchange))
-        for exchange in exchanges
-    ]
-    return "\n\n".join(
-        [
-            *shown_exchanges,
-            f"Requests are read as {conversation.dialect.name}: {conversation.model.profile.why}.",
-        ]
-    )
+    paragraphs = [escape_controls(render_exchange(exchange)) for exchange in exchanges]
+    profile = conversation.model.profile
+    paragraphs.append(f"Requests are read as {conversation.dialect.name}: {profile.why}.")
+    return "\n\n".join(paragraphs)
+
+
+def escape_controls(text: str) -> str:
+    """Write control characters as code does, so that they are seen and do nothing."""
+    return CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def render_exchange(exchange: ModelExchange) -> str:

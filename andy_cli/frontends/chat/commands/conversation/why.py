@@ -53,14 +53,13 @@ def list_sources(account: AnswerProvenance) -> list[Source]:
     """List the results, what came with the message, and what was done: `Read a.csv, 6 lines:`
     may stand before the lines."""
     actions, results = account.evidence.actions or (), account.evidence.results
-    names = [
-        action.did or action.action for action in actions[max(0, len(actions) - len(results)) :]
+    newest = actions[max(0, len(actions) - len(results)) :]
+    names = [action.did or action.action for action in newest]
+    found = [
+        Source(name or FOUND, text) for name, text in zip_longest(names, results, fillvalue="")
     ]
-    return [
-        *(Source(name or FOUND, text) for name, text in zip_longest(names, results, fillvalue="")),
-        Source(ATTACHED, account.attached),
-        *(Source("", action.did) for action in actions if action.ok and action.did),
-    ]
+    done = [Source("", action.did) for action in actions if action.ok and action.did]
+    return [*found, Source(ATTACHED, account.attached), *done]
 
 
 def find_quotation(words: str, texts: Sequence[str]) -> tuple[int | None, str]:
