@@ -776,6 +776,28 @@ def test_the_journal_is_for_this_user_alone_and_survives_the_process(workspace: 
     assert not folder.exists()
 
 
+def test_a_conversation_that_is_gone_on_with_takes_back_its_own_newest_change(
+    workspace: Path,
+) -> None:
+    """By a plain /undo, in the order in which they were made; an older one of another conversation
+    stays."""
+    work_with_journals(workspace, "other")
+    assert ran(TOOLS, "write_file", path="other.txt", content="x").ok
+    work_with_journals(workspace, "first")
+    for content in ("one", "two"):
+        assert ran(TOOLS, "write_file", path="a.txt", content=content).ok
+    journal.forget_all()
+    work_with_journals(workspace, "first")
+    assert ran(TOOLS, "write_file", path="a.txt", content="three").ok
+    for content in ("two", "one"):
+        assert undoing.take_back_last() == "changed a.txt"
+        assert files(workspace)["a.txt"] == content
+    assert undoing.describe_earlier().startswith("made other.txt (20")
+    assert undoing.take_back_last() == "made a.txt"
+    assert undoing.take_back_last() == ""
+    assert names(workspace) == ["other.txt"]
+
+
 KILLED = """
 import os, sys
 from pathlib import Path

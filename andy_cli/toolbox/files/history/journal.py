@@ -70,9 +70,13 @@ def _keep_batch(batch: RecordedBatch) -> None:
 
 
 def last_batch() -> RecordedBatch | None:
-    """Return the newest batch of this conversation that has not been taken back."""
+    """Return the newest batch of this conversation that has not been taken back.
+
+    A conversation that is gone on with has those of earlier processes on the disk alone.
+    """
     session_id = here().session_id
-    return next((batch for batch in reversed(_batches) if batch.session_id == session_id), None)
+    own_batches = (batch for batch in reversed(_batches) if batch.session_id == session_id)
+    return next(own_batches, None) or kept_batches.load_newest(of_this_conversation=True)
 
 
 def forget_batch(batch: RecordedBatch) -> None:

@@ -147,21 +147,22 @@ def _decode_value(value: object) -> object:
     return value
 
 
-def load_earlier() -> RecordedBatch | None:
-    """Return the newest batch of another conversation in this workspace, or None.
+def load_newest(of_this_conversation: bool) -> RecordedBatch | None:
+    """Return the newest batch that is kept of this conversation, or else of another one in this
+    workspace; None where there is none.
 
     None too where the journal lies inside the workspace: a tool could have written it.
     """
     journals = here().journals
     if journals is None or inside(journals.resolve(), [here().workspace]):
         return None
-    earlier_batches = [*_load_all(journals)]
-    return max(earlier_batches, key=lambda batch: batch.time, default=None)
+    batches = [*_load_all(journals, of_this_conversation)]
+    return max(batches, key=lambda batch: batch.time, default=None)
 
 
-def _load_all(journals: Path) -> Iterator[RecordedBatch]:
+def _load_all(journals: Path, of_this_conversation: bool) -> Iterator[RecordedBatch]:
     for file in journals.glob("*/*.jsonl"):
-        if file.parent.name == here().session_id:
+        if (file.parent.name == here().session_id) != of_this_conversation:
             continue
         batch = load_batch(file)
         if batch and batch.workspace == here().workspace and batch.changes:

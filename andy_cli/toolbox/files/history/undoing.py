@@ -41,12 +41,12 @@ def take_back_last() -> str:
 
 def take_back_earlier() -> str:
     """Take back the newest batch of another conversation in this folder, as `take_back_last`."""
-    return _take_back_batch(kept_batches.load_earlier())
+    return _take_back_batch(kept_batches.load_newest(of_this_conversation=False))
 
 
 def describe_earlier() -> str:
     """Say what `take_back_earlier` would take back, and when that was done; empty for nothing."""
-    batch = kept_batches.load_earlier()
+    batch = kept_batches.load_newest(of_this_conversation=False)
     batch_time = time.strftime("%Y-%m-%d %H:%M", time.localtime(batch.time)) if batch else ""
     return f"{batch.did} ({batch_time})" if batch else ""
 
