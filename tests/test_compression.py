@@ -243,6 +243,26 @@ def test_a_result_that_was_truncated_keeps_its_count_as_a_stub() -> None:
     assert json.loads(make_stub(truncate_result(listing(1400), 2000), "x", 0))["items"] == 1400
 
 
+def test_data_that_are_truncated_again_keep_their_counts() -> None:
+    content = listing(1400)
+    told = json.loads(truncate_result(truncate_result(content, 4000), 900))
+    assert told["items"] == 1400
+    assert told["data"] == json.loads(content)[: len(told["data"])]
+    assert told["left_out"] == 1400 - len(told["data"])
+    assert "characters" not in json.loads(make_stub(json.dumps(told)))
+
+
+@pytest.mark.parametrize("sizes", [(4000,), (4000, 900), (4000, 900, 300)])
+def test_a_text_that_was_truncated_keeps_its_size(sizes: tuple[int, ...]) -> None:
+    """However often: the model would take the rest for the whole."""
+    content = told = "\n".join(f"line {n} of nine thousand" for n in range(9000))
+    for size in sizes:
+        told = truncate_result(told, size, "read_file")
+    assert told.count("left out here") == 1
+    stub = json.loads(make_stub(told, "read_file"))
+    assert (stub["characters"], stub["lines"]) == (len(content), 9000)
+
+
 @pytest.mark.parametrize(
     ("text", "counted"),
     [  # the mean of what o200k, cl100k, Llama 3 and Mistral count

@@ -81,15 +81,30 @@ def make_stub(content: str, tool: str = "", head: int = HEAD) -> str:
         if not head:
             value.pop("head", None)
         return dump_json(value)
-    fields: dict[str, object] = {SHORTENED: True, "characters": len(content)}
-    if (items := count_items(value)) is not None:
-        fields["items"] = items
-    elif value is None:
-        fields["lines"] = content.count("\n") + 1
-    if head:
-        fields["head"] = content[:head] if value is None else truncate_value(value, head).value
+    fields: dict[str, object] = {SHORTENED: True}
+    if value is None:
+        characters, line_breaks = measure_text(content)
+        fields |= {"characters": characters, "lines": line_breaks + 1, "head": content[:head]}
+    else:
+        if not is_truncated(value):
+            fields["characters"] = len(content)
+        if (items := count_items(value)) is not None:
+            fields["items"] = items
+        fields["head"] = truncate_value(unwrap_data(value), head).value
+    if not head:
+        del fields["head"]
     fields["rest"] = CALL_AGAIN.format(tool=tool or "the tool")
     return dump_json(fields)
+
+
+def is_truncated(value: object) -> bool:
+    """Tell whether these are data of which a part was left out here already."""
+    return isinstance(value, dict) and value.get(TRUNCATED) is True and {"data", "rest"} <= {*value}
+
+
+def unwrap_data(value: object) -> object:
+    """Return the data alone, without the counts that stand around those that were truncated."""
+    return value["data"] if isinstance(value, dict) and is_truncated(value) else value
 
 
 def count_items(value: object) -> object | None:
@@ -97,8 +112,8 @@ def count_items(value: object) -> object | None:
     if isinstance(value, list):
         return len(value)
     if isinstance(value, dict):
-        if value.get(TRUNCATED) is True and "items" in value:
-            items: object = value["items"]
+        if is_truncated(value):
+            items: object = value.get("items")
             return items
         lists = {str(name): len(inner) for name, inner in value.items() if isinstance(inner, list)}
         return dict(sorted(lists.items(), key=lambda item: -item[1])[:5]) or None
@@ -183,7 +198,7 @@ def _truncate_any_result(content: str, max_tokens: int, tool: str) -> str:
 
 
 def _render_truncated_data(value: object, size: int, tool: str) -> str:
-    data = truncate_value(value, max(size - STUB_CHARACTERS - 60, 0)).value
+    data = truncate_value(unwrap_data(value), max(size - STUB_CHARACTERS - 60, 0)).value
     fields: dict[str, object] = {TRUNCATED: True}
     if (items := count_items(value)) is not None:
         fields["items"] = items
@@ -210,12 +225,33 @@ def _render_truncated_text(content: str, size: int, tool: str) -> str:
     if 0 <= (line := tail.find("\n")) < len(tail) // 2:
         tail = tail[line + 1 :]
     removed = content[len(head) : len(content) - len(tail)]
-    line_breaks = removed.count("\n")
+    characters, line_breaks = measure_text(removed)
     notice = (
-        f"[... {line_breaks:,} line breaks and {len(removed):,} characters left out here. "
+        f"[... {line_breaks:,} line breaks and {characters:,} characters left out here. "
         f"{CALL_AGAIN.format(tool=tool or 'the tool')} ...]"
     )
     return "\n".join(filter(None, [head.rstrip("\n"), notice, tail]))
+
+
+TEXT_NOTICE = re.compile(
+    r"\[\.\.\. (?P<line_breaks>[\d,]{1,15}) line breaks and (?P<characters>[\d,]{1,15}) characters "
+    r"left out here\. [^\n]+? \.\.\.\]\n?"
+)
+"""The notice of a truncated text, as it stands there."""
+
+
+def measure_text(text: str) -> tuple[int, int]:
+    """Count the characters and the line breaks of a text, with those that were left out of it."""
+    characters, line_breaks = len(text), text.count("\n")
+    for notice in TEXT_NOTICE.finditer(text):
+        characters += read_count(notice["characters"]) - len(notice[0])
+        line_breaks += read_count(notice["line_breaks"]) - notice[0].count("\n")
+    return characters, line_breaks
+
+
+def read_count(digits: str) -> int:
+    """Read a number as a notice has it: 1,234."""
+    return int(digits.replace(",", "") or 0)
 
 
 def dump_json(value: object) -> str:
@@ -237,7 +273,7 @@ def _compile_notice(notice: str, slot: str, digits: str) -> re.Pattern[str]:
 
 
 LEFT_OUT_COUNT = _compile_notice(LEFT_OUT, "{count}", r"\d+")
-CUT_COUNT = _compile_notice(CUT, "{count:,}", r"[\d,]+")
+CUT_COUNT = _compile_notice(CUT, "{count:,}", r"[\d,]{1,15}")
 DECIDED = Expression(
     r"(?i)^\W*(?:no|yes|yeah|nope|ok|okay|stop|wait|wrong|actually|instead|rather|correction)\b"
     r"|\b(?:do not|don['\u2019]t|never|always|must(?: not)?|only|instead of|i meant|i said"
@@ -579,7 +615,7 @@ def cut_middle(text: str, max_characters: int) -> str:
     middle = text[head : len(text) - tail]
     count = len(middle)
     for notice in CUT_COUNT.finditer(middle):  # of an earlier cut
-        count += int(notice["count"].replace(",", "")) - len(notice[0])
+        count += read_count(notice["count"]) - len(notice[0])
     return text[:head] + CUT.format(count=count) + text[len(text) - tail :]
 
 
