@@ -93,12 +93,13 @@ def explain_failure(error: Exception) -> int:
         return error.exit_code
     import traceback
 
-    from andy_cli.settings import state_folder
+    from andy_cli.settings import replace_file, state_folder
 
     kept = state_folder() / "crash.log"
     try:
-        kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        kept.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+        text = "".join(traceback.format_exception(error))
+        # For this user alone: the last line may quote what was read.
+        replace_file(kept, text.encode("utf-8", "backslashreplace"), durable=False)
         where = f" The details are in {kept}."
     except OSError:
         where = ""
