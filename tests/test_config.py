@@ -162,6 +162,15 @@ def test_a_value_that_is_none_of_a_few_is_not_kept(key: str, value: str, tmp_pat
     assert (done.code, f"not {value!r}" in done.err) == (2, True)
 
 
+def test_a_value_is_kept_and_said_to_be_beside_one_that_is_wrong(tmp_path: Path) -> None:
+    path = own_file(tmp_path, "[network]\nidle_timout = 5\n")
+    for key, value in (("model", "m"), ("guard.deny", "Bash(rm *)")):
+        done = andy("config", "set", key, value, home=tmp_path)
+        assert (done.code, done.out) == (0, f"Kept in {path}.\n")
+        assert "there is no setting 'network.idle_timout'. Did you mean" in done.err
+    assert 'model = "m"' in path.read_text()
+
+
 def test_where_the_file_is_needs_no_file(tmp_path: Path) -> None:
     assert andy("config", "path", home=tmp_path).out == f"{own_file(tmp_path)}\n"
     own_file(tmp_path, "modle = 1\n")

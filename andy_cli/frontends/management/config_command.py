@@ -15,7 +15,16 @@ from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.guard.redactor import redact_text, redact_value, secrets_of
 from andy_cli.guard.rules import parse_rules
 from andy_cli.guard.terminal_sanitizer import neutralize_text
-from andy_cli.settings import Settings, Value, check_key, config_folder, load, replace_file, save
+from andy_cli.settings import (
+    Settings,
+    Value,
+    check_key,
+    config_folder,
+    load,
+    load_what_fits,
+    replace_file,
+    save,
+)
 
 TEMPLATE = "# Settings of andy. `andy config show` lists the keys with their values.\n"
 EDITORS = ("nano", "vim", "vi", "notepad")
@@ -71,7 +80,8 @@ def set_setting(key: str, value: str) -> None:
 
 
 def keep_setting(key: str, value: str) -> tuple[Path, str]:
-    """Keep a value; returns the file, and a sentence where something else comes before it.
+    """Keep a value; returns the file, and a sentence where something else comes before it, or
+    keeps the settings from being used.
 
     Raises UsageError for what does not fit the key.
     """
@@ -83,15 +93,18 @@ def keep_setting(key: str, value: str) -> tuple[Path, str]:
             "Put it into an environment variable; `api_key_env` names that variable.",
         )
     if key in RULES:
-        written_rules = parse_rules(load((f"{key}={value}",)).texts(key), (), ()).deny
+        given_settings, _ = load_what_fits((f"{key}={value}",))
+        written_rules = parse_rules(given_settings.texts(key), (), ()).deny
         path = save(key, [rule.text for rule in written_rules])
     else:
         if key == "dialect" and value != "auto":
             describe_detection(value, "the value", dialects_by_name())
         path = save(key, value)
-    current = load()[key]
-    is_used = current.origin == str(path)
-    return path, "" if is_used else f"{current.origin} comes before it and is used instead."
+    current_settings, faults = load_what_fits()
+    if faults:  # it is kept; something else in the file keeps all of it from being read
+        return path, f"{faults[0]}"
+    origin = current_settings[key].origin
+    return path, "" if origin == str(path) else f"{origin} comes before it and is used instead."
 
 
 def edit_settings() -> int:
