@@ -11,7 +11,8 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -550,33 +551,60 @@ def _xdg(name: str, default: str, environment: Mapping[str, str]) -> Path:
     return Path.home() / default / "andy"
 
 
-def save(key: str, value: str | Sequence[str]) -> Path:
+ChangeList = Callable[[Sequence[str]], Sequence[str]]
+
+
+def save(key: str, value: str | Sequence[str] | ChangeList) -> Path:
     """Keep a value in the user file, its comments untouched; returns the file.
 
-    The file is replaced in one step: whatever happens, the old or the new one is there.
+    The value may be a function of the list that stands there. The file is replaced in one step:
+    whatever happens, the old or the new one is there.
     """
+    path = config_folder() / "config.toml"
+    with hold_folder(path.parent):
+        _save_in(path, key, value)
+    return path
+
+
+def _save_in(path: Path, key: str, value: str | Sequence[str] | ChangeList) -> None:
     import tomlkit  # only to write; reading is the standard library's
 
-    fitted = _fit(key, value, "the value")
-    path = config_folder() / "config.toml"
     try:
         document = tomlkit.parse(path.read_text(encoding="utf-8-sig") if path.is_file() else "")
     except (OSError, ValueError, RecursionError) as error:
         raise explain_unreadable(path, error) from error
     try:
-        table = document
         *folders, name = key.split(".")
-        for folder in folders:
-            table = table.setdefault(folder, tomlkit.table())
-            if not isinstance(table, dict):
-                raise ValueError(f"{folder} is no table there")
+        table = _find_table(document, folders, tomlkit.table)
+        if callable(value):
+            known_texts = _fit(key, table.get(name, ()), str(path))
+            assert isinstance(known_texts, tuple)
+            value = value(known_texts)
+        fitted = _fit(key, value, "the value")
         table[name] = list(fitted) if isinstance(fitted, tuple) else fitted
         replace_file(path, tomlkit.dumps(document))
     except (OSError, ValueError, RecursionError) as error:
         # The name that the system tells is that of a draft.
         reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
         raise UsageError(f"{path} cannot be written: {reason}.") from error
-    return path
+
+
+def _find_table(
+    document: MutableMapping[str, object],
+    folders: Sequence[str],
+    make_table: Callable[[], object],
+) -> MutableMapping[str, object]:
+    """Find the table that the settings of a name stand in, made where it is missing.
+
+    Raises ValueError where something else stands there.
+    """
+    table = document
+    for folder in folders:
+        inner_table = table.setdefault(folder, make_table())
+        if not isinstance(inner_table, dict):
+            raise ValueError(f"{folder} is no table there")
+        table = inner_table
+    return table
 
 
 def replace_file(path: Path, text: str | bytes, durable: bool = True) -> None:
@@ -610,6 +638,37 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+MAX_HELD_SECONDS = 5.0
+"""Seconds to wait for another process that changes a file of the folder."""
+
+
+@contextlib.contextmanager
+def hold_folder(folder: Path) -> Iterator[None]:
+    """Let no other andy change a file of a folder between our reading and our replacing it.
+
+    Where that cannot be had, in time or on this system, it goes on without.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            _wait_for_lock(descriptor)
+        yield
+
+
+def _wait_for_lock(descriptor: int) -> None:
+    """Wait until the lock is ours. Raises OSError where it is not, after a while."""
+    until = time.monotonic() + MAX_HELD_SECONDS
+    while True:
+        try:
+            return lock_file(descriptor)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise
+        time.sleep(0.02)
 
 
 LOCKED_BYTE = 1 << 40

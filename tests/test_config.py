@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import get_args
 
@@ -162,6 +164,16 @@ def test_a_value_that_is_none_of_a_few_is_not_kept(key: str, value: str, tmp_pat
     assert (done.code, f"not {value!r}" in done.err) == (2, True)
 
 
+def test_settings_that_several_processes_keep_at_once_are_all_there(tmp_path: Path) -> None:
+    commands = [f"custom.number{number}.command" for number in range(6)]
+    with ThreadPoolExecutor() as pool:
+        done = [*pool.map(lambda key: andy("config", "set", key, "ls", home=tmp_path), commands)]
+    assert [each.code for each in done] == [0] * 6
+    with own_file(tmp_path).open("rb") as file:
+        assert len(tomllib.load(file)["custom"]) == 6
+    assert [*own_file(tmp_path).parent.iterdir()] == [own_file(tmp_path)]
+
+
 def test_a_value_is_kept_and_said_to_be_beside_one_that_is_wrong(tmp_path: Path) -> None:
     path = own_file(tmp_path, "[network]\nidle_timout = 5\n")
     for key, value in (("model", "m"), ("guard.deny", "Bash(rm *)")):
@@ -169,6 +181,20 @@ def test_a_value_is_kept_and_said_to_be_beside_one_that_is_wrong(tmp_path: Path)
         assert (done.code, done.out) == (0, f"Kept in {path}.\n")
         assert "there is no setting 'network.idle_timout'. Did you mean" in done.err
     assert 'model = "m"' in path.read_text()
+
+
+def test_tools_of_a_project_are_not_switched_off_in_the_settings_of_the_user(
+    home: Path,
+) -> None:
+    project = home / "project"
+    (project / ".andy").mkdir(parents=True)
+    (project / ".andy" / "config.toml").write_text('[tools]\ndisabled = ["say"]\n')
+    path = own_file(home, f"[trust]\nfolders = ['{project}']\n")
+    assert andy("tools", "disable", "open_url", home=home, cwd=project).code == 0
+    assert "say" not in path.read_text()
+    done = andy("tools", "enable", "say", home=home, cwd=project)
+    assert (done.code, "say stays off, by" in done.err) == (2, True)
+    assert str(project / ".andy" / "config.toml") in done.err
 
 
 def test_where_the_file_is_needs_no_file(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from andy_cli.models.memory import learn_called, learn_refusal, learn_silent, re
 from andy_cli.models.select import Chosen
 from andy_cli.sessions.log import Log
 from andy_cli.sessions.store import ResumedSession
-from andy_cli.settings import Settings, load, save, state_folder
+from andy_cli.settings import Settings, save, state_folder
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.mcp.hub import Hub
@@ -186,10 +186,7 @@ def create_gate(
 
 def keep_rules(rules: Sequence[str]) -> Path:
     """Allow this for good, in the user's own settings; returns their file."""
-    learned = load().texts("guard.allow")
-    return save(
-        "guard.allow", [*learned, *(rule_text for rule_text in rules if rule_text not in learned)]
-    )
+    return save("guard.allow", lambda learned: [*dict.fromkeys((*learned, *rules))])
 
 
 def describe_server(chosen: Chosen, settings: Settings, forget: bool = False) -> ModelServer:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from andy_cli.errors import UsageError
-from andy_cli.settings import config_folder, replace_file
+from andy_cli.settings import config_folder, hold_folder, replace_file
 
 PLACE = re.compile(r"\(at [^)]*\)")
 
@@ -41,10 +41,11 @@ def keep_key(name: str, key: str) -> Path:
     import tomlkit  # only to write
 
     path = keys_file()
-    document = tomlkit.document()
-    document.update({**read_keys(), name: key})
-    try:
-        replace_file(path, tomlkit.dumps(document))
-    except OSError as error:
-        raise UsageError(f"The key cannot be kept in {path}: {error.strerror}.") from error
+    with hold_folder(path.parent):
+        document = tomlkit.document()
+        document.update({**read_keys(), name: key})
+        try:
+            replace_file(path, tomlkit.dumps(document))
+        except OSError as error:
+            raise UsageError(f"The key cannot be kept in {path}: {error.strerror}.") from error
     return path

@@ -143,8 +143,7 @@ def disable_tool(name: str) -> None:
     is_of_server = any(name.startswith(f"{server_name}.") for server_name in server_names)
     if "*" not in name and name not in disabled_tools and not is_of_server:
         find_tool(name)
-    added = [] if name in disabled_tools else [name]
-    path = save("tools.disabled", [*disabled_tools, *added])
+    path = save("tools.disabled", lambda kept: [*dict.fromkeys((*kept, name))])
     print_line(f"{name} is off, by {path}.")
 
 
@@ -154,7 +153,10 @@ def enable_tool(name: str) -> None:
         raise UsageError(
             f"{name} is not switched off.", f"Switched off: {', '.join(disabled_names) or 'none'}."
         )
-    path = save("tools.disabled", [disabled for disabled in disabled_names if disabled != name])
+    path = save("tools.disabled", lambda kept: [disabled for disabled in kept if disabled != name])
+    current = load()
+    if name in current.texts("tools.disabled"):
+        raise UsageError(f"{name} stays off, by {current['tools.disabled'].origin}.")
     print_line(f"{name} is on, by {path}.")
 
 

@@ -28,7 +28,7 @@ def trust_folder(folder: str, listed: bool, remove: bool, as_json: bool) -> None
     server_names = [
         server.name for name in PROJECT_FILES for server in read(Path(path) / name, os.environ)
     ]
-    save("trust.folders", [*trusted, *([path] * (path not in trusted))])
+    save("trust.folders", lambda kept: [*dict.fromkeys((*kept, path))])
     sys.stdout.write(
         f"{path} is trusted, with the folders in it: its .andy/config.toml may tighten what is"
         " allowed, and the tools in its .andy/tools are loaded; its AGENTS.md tells the model how"
@@ -49,5 +49,5 @@ def print_trusted(trusted: Sequence[str], as_json: bool) -> None:
 def remove_trust(path: str, trusted: Sequence[str]) -> None:
     if path not in trusted:
         raise UsageError(f"{path} is not trusted.", "`andy trust --list` shows what is.")
-    save("trust.folders", [folder for folder in trusted if folder != path])
+    save("trust.folders", lambda kept: [folder for folder in kept if folder != path])
     sys.stdout.write(f"{path} is not trusted any more.\n")

@@ -19,6 +19,7 @@ from andy_cli.errors import UsageError
 from andy_cli.settings import (
     Settings,
     config_folder,
+    hold_folder,
     list_trusted_folders,
     replace_file,
     state_folder,
@@ -259,13 +260,14 @@ def keep(name: str, entry: Mapping[str, object] | None, file: Path) -> None:
     Raises UsageError for a file that cannot be read or written.
     """
     try:
-        text = file.read_text(encoding="utf-8-sig") if file.is_file() else "{}"
-        tree = json.loads(without_comments(text))
-        key = "servers" if "servers" in tree and "mcpServers" not in tree else "mcpServers"
-        listed = tree.setdefault(key, {})
-        listed.pop(name, None)
-        if entry is not None:
-            listed[name] = dict(entry)
-        replace_file(file, json.dumps(tree, ensure_ascii=False, indent=2) + "\n")
+        with hold_folder(file.parent):
+            text = file.read_text(encoding="utf-8-sig") if file.is_file() else "{}"
+            tree = json.loads(without_comments(text))
+            key = "servers" if "servers" in tree and "mcpServers" not in tree else "mcpServers"
+            listed = tree.setdefault(key, {})
+            listed.pop(name, None)
+            if entry is not None:
+                listed[name] = dict(entry)
+            replace_file(file, json.dumps(tree, ensure_ascii=False, indent=2) + "\n")
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"{file} cannot be written: {error}.") from error
