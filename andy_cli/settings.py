@@ -542,8 +542,9 @@ def state_folder() -> Path:
 
 def _xdg(name: str, default: str, environment: Mapping[str, str]) -> Path:
     """An XDG folder of ours; elsewhere than on Unix the platform's own, by platformdirs."""
-    if folder := environment.get(name):
-        return Path(folder).expanduser() / "andy"
+    folder = Path(environment.get(name, "")).expanduser()
+    if folder.is_absolute():  # the others count as not set, for this standard too
+        return folder / "andy"
     if sys.platform == "win32":
         import platformdirs  # where XDG means nothing
 

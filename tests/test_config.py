@@ -14,6 +14,7 @@ from andy_cli import settings
 from andy_cli.errors import UsageError
 from andy_cli.guard.gate import Mode
 from andy_cli.settings import BY_KEY, load
+from tests.model_server import ModelServer, streamed
 from tests.shell import andy
 
 SECRET = "sk-proj-4Fh2kQ9xT7bLmZ0wYcRv8uNa"
@@ -217,6 +218,18 @@ def test_what_nobody_could_follow_is_not_kept(key: str, value: str, told: str, h
     assert (done.code, told in done.err) == (2 if told else 0, True)
     kept = andy("config", "get", key, home=home).out.strip()
     assert (kept == value) == (not told)
+
+
+def test_a_folder_of_the_xdg_variables_that_is_relative_counts_as_not_set(home: Path) -> None:
+    """As their standard wants it: the sessions would lie in whatever folder one works in."""
+    own_file(home, 'model = "nosuch"\n')
+    assert andy("config", "get", "model", home=home, XDG_CONFIG_HOME=".").out == "nosuch\n"
+    with ModelServer([streamed("Hello.")]) as server:
+        flags = ("--base-url", server.url, "--model", "m", "--no-stdin")
+        done = andy("run", *flags, "hi", home=home, cwd=home, XDG_STATE_HOME="state")
+    assert done.out == "Hello.\n"
+    assert len([*(home / ".local" / "state" / "andy" / "sessions").iterdir()]) == 1
+    assert not (home / "state").exists()
 
 
 def test_the_modes_that_may_be_set_are_those_of_the_gate() -> None:
