@@ -526,7 +526,7 @@ def test_a_server_that_takes_no_tools_is_led_through_the_dialogue(tmp_path: Path
         done = run(server, tmp_path, "what music is in tests/music?")
         bodies = [each.body for each in server.requests]
     assert (done.code, done.out) == (0, "Three songs.\n")
-    assert "m does not support tools. Going on without native tools." in done.err
+    assert "m does not support tools.\n  Going on without native tools.\n" in done.err
     assert "tools" in bodies[0]
     assert all("tools" not in each for each in bodies[1:])
     assert "AVAILABLE COMMANDS" in bodies[1]["messages"][0]["content"]

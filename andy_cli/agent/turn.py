@@ -92,7 +92,7 @@ class TurnAsker:
         change = await self._conversation.adapt(error)
         if not change:
             raise error
-        return events.Failed("warning", error.kind, f"{error} {change}")
+        return events.Failed("warning", error.kind, str(error), change)
 
     async def use(self, reply: ModelReply) -> AsyncIterator[Event]:
         conversation, state = self._conversation, self._state
