@@ -148,7 +148,22 @@ def test_lines_of_a_session_that_cannot_be_read_are_told(home: Path, here: Path)
         path.write_bytes(path.read_bytes().replace(b"name is Bea", b"name is Eva", 1) + b'{"torn')
         done = run(server, "-c", "who am I?", home=home, cwd=here)
     assert done.code == 0
-    assert "1 line of its file cannot be read: what stood there is left out." in done.err
+    told = "1 line of its file cannot be read: what stood there is left out."
+    assert told in done.err
+    for command in (("show", path.stem), ("export", path.stem, "json")):
+        # The line that was torn has an end since, and cannot be read either.
+        done = andy("sessions", *command, home=home)
+        assert (done.code, done.err) == (0, f"andy: {told.replace('1 line', '2 lines')}\n")
+        assert "Hello Bea." in done.out
+
+
+def test_a_session_of_a_newer_andy_is_not_written_by_giving_it_a_name(home: Path) -> None:
+    """It would be one of this andy's after that, and gone on with in the wrong form."""
+    path = write_session(kept(home), "newer", HELLO, card={"folder": "/here", "version": 99})
+    before = path.read_bytes()
+    done = andy("sessions", "rename", "newer", "mine", home=home)
+    assert (done.code, "was written by a newer andy" in done.err) == (2, True)
+    assert path.read_bytes() == before
 
 
 def test_a_session_is_gone_on_with_by_the_beginning_of_its_id(home: Path, here: Path) -> None:

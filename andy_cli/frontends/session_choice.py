@@ -122,8 +122,7 @@ def summarize_lines(resumed: ResumedSession) -> Iterator[str]:
         number = len(resumed.messages)
         yield f"It is long: the model is told of the last {number:,} messages at most."
     if resumed.damaged_lines:
-        lines = count_noun(resumed.damaged_lines, "line")
-        yield f"{lines} of its file cannot be read: what stood there is left out."
+        yield describe_damage(resumed.damaged_lines)
     if resumed.compaction is not None:
         yield "It was compacted: the model is told the summary, the file keeps all."
     yield from quote_last(resumed.messages)
@@ -132,6 +131,11 @@ def summarize_lines(resumed: ResumedSession) -> Iterator[str]:
             f"andy was ended in the middle of: {describe_call(call)}. Whether it had its effect "
             "only you can see. It does not run again by itself."
         )
+
+
+def describe_damage(damaged_lines: int) -> str:
+    lines = count_noun(damaged_lines, "line")
+    return f"{lines} of its file cannot be read: what stood there is left out."
 
 
 def quote_last(messages: Sequence[Message]) -> Iterator[str]:

@@ -18,7 +18,7 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -277,12 +277,20 @@ def line_checksum(data: bytes) -> bytes:
 
 def decode_record(line: bytes) -> Record | None:
     """The record of a line; None where the line is damaged or none of ours."""
+    record = read_json(checked_data(line))
+    return record if isinstance(record, dict) else None
+
+
+def checked_data(line: bytes) -> bytes:
+    """The record of a line as it was before it got its checksum; empty where that is not right."""
     head, mark_found, end = line.rpartition(MARK)
     data = head + b"}"
-    if not mark_found or end != line_checksum(data) + b'"}':
-        return None
-    record = read_json(data)
-    return record if isinstance(record, dict) else None
+    return data if mark_found and end == line_checksum(data) + b'"}' else b""
+
+
+def count_damaged_lines(lines: Iterable[bytes]) -> int:
+    """Count the lines that cannot be read; one that was written twice counts once."""
+    return sum(not checked_data(line) for line in {*filter(None, lines)})
 
 
 def intact_records(data: bytes) -> Iterator[Record]:
@@ -309,11 +317,15 @@ def read_tail(path: Path, size: int) -> bytes:
 
 def read_records(path: Path) -> Iterator[Record]:
     """The intact records of a session, in order. Raises UsageError where it cannot be read."""
+    yield from intact_records(read_whole(path))
+
+
+def read_whole(path: Path) -> bytes:
+    """The bytes of a session. Raises UsageError where it cannot be read."""
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
-    yield from intact_records(data)
 
 
 def read(path: Path) -> Iterator[Message]:

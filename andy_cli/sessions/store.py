@@ -25,6 +25,7 @@ from andy_cli.sessions.log import (
     Record,
     apply_record,
     as_message,
+    count_damaged_lines,
     decode_record,
     first_words,
     int_of,
@@ -177,7 +178,8 @@ def explain_busy(session_card: SessionCard, error: OSError, next_command: str) -
 
 
 def rename_session(session_card: SessionCard, name: str) -> None:
-    """Give a session a name. Raises UsageError where another andy writes it."""
+    """Give a session a name. Raises UsageError where another andy writes it, or a newer one did."""
+    refuse_newer(session_card, "rename it")
     session_log = Log(
         session_card.path.parent,
         session_card.id,
@@ -194,6 +196,15 @@ def rename_session(session_card: SessionCard, name: str) -> None:
     os.utime(
         session_card.path, (session_card.changed, session_card.changed)
     )  # nothing was said: it is no newer
+
+
+def refuse_newer(session_card: SessionCard, wish: str) -> None:
+    """Write nothing into a session that a newer andy wrote: its form may be another. Raises
+    UsageError."""
+    if session_card.version > VERSION:
+        raise UsageError(
+            f"The session {session_card.id} was written by a newer andy.", f"Update andy to {wish}."
+        )
 
 
 def remove_session(session_card: SessionCard) -> None:
@@ -259,11 +270,7 @@ def resume_session(session_card: SessionCard, secrets: Sequence[str] = ()) -> Re
 
     Raises UsageError: another andy writes it, it cannot be read, or it is no session.
     """
-    if session_card.version > VERSION:
-        raise UsageError(
-            f"The session {session_card.id} was written by a newer andy.",
-            "Update andy to go on with it.",
-        )
+    refuse_newer(session_card, "go on with it")
     session_log = Log(session_card.path.parent, session_card.id, secrets, session_card.as_record())
     try:
         session_log.open()
@@ -317,8 +324,7 @@ def read_end(session_card: SessionCard) -> SessionEnd:
         records = list(intact_records(data))
         if any(map(message_in, records)):
             lines = data.split(b"\n")[0 if is_whole else 1 : -1]
-            damaged_lines = max(0, len({*filter(None, lines)}) - len(records))
-            return SessionEnd(records, is_whole, damaged_lines)
+            return SessionEnd(records, is_whole, count_damaged_lines(lines))
         if is_whole:
             raise UsageError(f"Nothing was said in {session_card.path}, or it is no session.")
         size *= 8  # the last line alone is longer

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.management.session_text import render_messages
-from andy_cli.frontends.session_choice import format_age, label_session
+from andy_cli.frontends.session_choice import describe_damage, format_age, label_session
 from andy_cli.frontends.session_factory import sessions_folder
 from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.guard.redactor import redact_text, redact_value, secrets_of
 from andy_cli.guard.terminal_sanitizer import neutralize_text, one_line
 from andy_cli.messages import Message
-from andy_cli.sessions.log import make_record, read
+from andy_cli.sessions.log import count_damaged_lines, make_record, read, read_whole
 from andy_cli.sessions.store import (
     SessionCard,
     find_session,
@@ -72,8 +72,16 @@ def read_messages(session_card: SessionCard) -> Iterator[dict[str, object]]:
         yield record
 
 
+def tell_damage(session_card: SessionCard) -> None:
+    """Say on stderr how much of a session cannot be read, where something cannot."""
+    lines = read_whole(session_card.path).split(b"\n")[:-1]
+    if damaged_lines := count_damaged_lines(lines):
+        sys.stderr.write(f"andy: {describe_damage(damaged_lines)}\n")
+
+
 def show_session(id: str, as_json: bool) -> None:
     session_card = find_card(id)
+    tell_damage(session_card)
     if as_json:
         sys.stdout.writelines(render_json(session_card))
         return
@@ -146,6 +154,7 @@ def export_session(id: str, format: str, file: str) -> None:
     if format not in EXPORTS:
         raise UsageError(f"There is no format {format!r}.", f"Give {', '.join(EXPORTS)}.")
     session_card = find_card(id)
+    tell_damage(session_card)
     if file in ("", "-"):
         for text_piece in EXPORTS[format](session_card):
             sys.stdout.write(text_piece)
