@@ -301,6 +301,7 @@ def _b64(data: bytes) -> str:
 
 
 DENIED = [called("play_mp3", '{"file": "/etc/x.mp3"}'), streamed("I may not.")]
+UNREADY = [called("gmail_list", "{}"), *NATIVE]
 LEAKY = [called("list_mp3s", '{"folder": "tests/music"}'), streamed("There is ghost.mp3.")]
 
 
@@ -313,8 +314,9 @@ LEAKY = [called("list_mp3s", '{"folder": "tests/music"}'), streamed("There is gh
         (HERMES, "hermes"),
         (DENIED, "native"),
         (LEAKY, ""),
+        (UNREADY, "native"),
     ],
-    ids=["native", "dialogue", "hermes", "denied", "not supported"],
+    ids=["native", "dialogue", "hermes", "denied", "not supported", "not ready"],
 )
 def test_a_turn_is_reproduced_from_its_capture_alone(
     tmp_path: Path, script: Sequence[Answer], dialect: str

@@ -174,6 +174,7 @@ class Conversation:
             "model": self.client.name,
             "dialect": self.dialect.name,
             "tools": [*self.model.profile.known.values()],
+            "needs": self.registry.list_needs(),
         }
         self.model.capture_event("turn", record)
 

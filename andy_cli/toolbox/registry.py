@@ -109,6 +109,11 @@ class Registry:
             return arguments, ()
         return find_meant_paths(arguments, tool.schema, here().workspace)
 
+    def list_needs(self) -> dict[str, str]:
+        """List what those tools need that cannot be used now."""
+        needs = {name: tool.unavailable_reason() for name, tool in self._tools.items()}
+        return {name: needed for name, needed in needs.items() if needed}
+
     def check(self, name: str, arguments: Arguments) -> tuple[Problem, ...]:
         """List what the tool itself finds wrong with the arguments."""
         tool = self._tools.get(name)

@@ -11,6 +11,7 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from andy_cli import events
@@ -27,7 +28,7 @@ from andy_cli.messages import Arguments, Chunk, Effect, Request, Status
 from andy_cli.settings import load
 from andy_cli.toolbox import collection
 from andy_cli.toolbox.registry import Registry
-from andy_cli.toolbox.tool import Outcome, Tool, ready
+from andy_cli.toolbox.tool import Outcome, Tool
 
 
 class RecordedModel:
@@ -52,8 +53,16 @@ class RecordedModel:
     async def close(self) -> None:
         pass
 
-    def run(self, _: Arguments) -> Outcome:
-        result = self.results.popleft() if self.results else {}
+    def find_result(self, tool: str) -> Record:
+        """Find the next result of a tool; those before it are of calls that do not get so far."""
+        while self.results and text_of(self.results[0], "name") != tool:
+            self.results.popleft()
+        return self.results[0] if self.results else {}
+
+    def run(self, tool: str, _: Arguments) -> Outcome:
+        result = self.find_result(tool)
+        if self.results:
+            self.results.popleft()
         if text_of(result, "status") != Status.SUCCESS:
             raise ToolError(text_of(result, "content"))
         return Outcome(text_of(result, "content"), text_of(result, "did"))
@@ -67,9 +76,9 @@ class RecordedGate(Gate):
         self._model = model
 
     async def decide(self, approval_request: ApprovalRequest) -> Decision:
-        results = self._model.results
-        if results and text_of(results[0], "status") == Status.DENIED:
-            note = text_of(results.popleft(), "content")
+        result = self._model.find_result(approval_request.tool)
+        if text_of(result, "status") == Status.DENIED:
+            note = text_of(self._model.results.popleft(), "content")
             return Decision(False, read_refusal(note) or note, asked=True)
         return Decision(True, "as at the time")
 
@@ -101,16 +110,20 @@ async def _replay_turns(recording: RecordedCapture, as_json: bool) -> int:
 
 
 def _recorded_tools(record: Record, model: RecordedModel) -> Iterator[Tool]:
-    """The tools of the time: today's where they are still there, each with its result recalled."""
+    """The tools of the time: today's where they are still there, each with its result recalled.
+
+    Those that could not be used then cannot be now.
+    """
+    needs = as_record(record.get("needs"))
     today = {tool.name: tool for tool in collection.load_tool_files()}
     for entry in as_records(record.get("tools")):
         function = as_record(entry.get("function"))
         name = str(function.get("name", ""))
-        known_tool = today.get(name)
-        if known_tool is not None:
-            yield replace(known_tool, run=model.run, unavailable_reason=ready, background=False)
-        elif name:
-            yield _make_foreign_tool(name, function, model.run)
+        if not name:
+            continue
+        run_tool, reason = partial(model.run, name), partial(text_of, needs, name)
+        tool = today.get(name) or _make_foreign_tool(name, function, run_tool)
+        yield replace(tool, run=run_tool, unavailable_reason=reason, background=False)
 
 
 def _make_foreign_tool(
