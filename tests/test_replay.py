@@ -27,6 +27,7 @@ HERMES = [
     ),
     streamed("None."),
 ]
+TURNS, TASK = ("--turns",), "\n> look into tests/music\n"
 CUT_OFF = [[status(), event({"content": '<tool_call>\n{"name": "list_mp3s", "arg'})]]
 
 
@@ -218,10 +219,11 @@ def test_a_torn_capture_is_replayed_as_far_as_it_goes(keep: float, tmp_path: Pat
     file = captured(tmp_path, NATIVE)
     data = file.read_bytes()
     file.write_bytes(data[: int(len(data) * keep)])
-    done = replay(tmp_path, file)
-    assert done.code == 2
-    assert "is damaged: " in done.err
-    assert '  call       list_mp3s {"path": "tests/music"}' in done.out
+    for flags, shown in (((), '  call       list_mp3s {"path": "tests/music"}'), (TURNS, TASK)):
+        done = replay(tmp_path, file, *flags)
+        assert done.code == 2
+        assert "is damaged: " in done.err
+        assert shown in done.out
 
 
 @pytest.mark.slow

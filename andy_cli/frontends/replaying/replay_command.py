@@ -66,7 +66,8 @@ def replay_capture(path: str, flags: ReplayFlags) -> int:
     capture = read_capture(file)
     if flags.turns:
         _check_turn_flags(flags)
-        return _report_damage(capture, file) or replay_turns(capture, flags.json)
+        exit_code = replay_turns(capture, flags.json)
+        return _report_damage(capture, file) or exit_code
     only_dialect = _find_only_dialect(flags)
     if flags.diff:
         _check_comparable(capture, file, only_dialect)
