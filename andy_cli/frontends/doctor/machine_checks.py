@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import platform
+import shlex
 import shutil
 import sys
 import tempfile
@@ -136,6 +137,11 @@ def look_at_keys() -> list[Finding]:
     except UsageError as error:
         suggested_fix = suggest_edit(keys_file())
         return [Finding("keys", "fail", str(error), suggested_fix)]
+    file = keys_file()
+    # Windows has no such modes.
+    if file.is_file() and os.name != "nt" and file.stat().st_mode & 0o077:
+        message = f"{names}; others on this machine may read {file}"
+        return [Finding("keys", "warn", message, f"chmod 600 {shlex.quote(str(file))}")]
     return [Finding("keys", "ok", names or "none in the environment")]
 
 
