@@ -114,10 +114,14 @@ def shows_changed_file(answer: str, index: EvidenceIndex) -> bool:
 def list_shown_lines(answer: str) -> list[str]:
     """List the lines of fences, else the items of lists, else what stands in a row behind the last
     colon, folded."""
-    fences = [answer[start:end].split("\n")[1:-1] for start, end, _ in find_fences(answer)]
-    lines = [line for fence_lines in fences for line in fence_lines]
-    lines = lines or [match["rest"] for match in ITEM.finditer(answer)]
-    lines = lines or BETWEEN_ITEMS.compiled.split(answer.rpartition(":")[2].strip(" .!\n"))
+    lines: list[str] = []
+    for start, end, _ in find_fences(answer):
+        lines += answer[start:end].split("\n")[1:-1]
+    if not lines:
+        lines = [match["rest"] for match in ITEM.finditer(answer)]
+    if not lines:
+        row = answer.rpartition(":")[2].strip(" .!\n")
+        lines = BETWEEN_ITEMS.compiled.split(row)
     return [strip_line(line) for line in lines]
 
 
@@ -247,10 +251,12 @@ def find_action_claims(
     languages = detect_languages(answer)
     shows_file = shows_changed_file(whole_answer, index)
     word = find_finished_word(answer) if spoken else ""
-    start = answer.index(word)
-    is_label = answer[start + len(word) :].lstrip()[:1] in (":", "\uff1a")
-    if word and is_word_empty(spoken[0], index, answer, shows_file and not is_label):
-        yield Claim(word, start, start + len(word), "deed")
+    if word:
+        start = answer.index(word)
+        end = start + len(word)
+        is_label = answer[end:].lstrip().startswith((":", "："))
+        if is_word_empty(spoken[0], index, answer, shows_file and not is_label):
+            yield Claim(word, start, end, "deed")
     for sentence in spoken:
         claim = find_sentence_claim(sentence, languages, index, answer, shows_file)
         if claim is not None:
@@ -297,13 +303,17 @@ def is_nothing_done(index: EvidenceIndex) -> bool:
     if current_actions:
         tried = list(filter(may_be_wish, current_actions))
         return not any(map(has_succeeded, tried or current_actions))
-    user = index.evidence.user
-    names_nothing = not find_names(user)
-    return not any(
-        has_succeeded(action) and (names_nothing or find_names(user) & find_names(action.text))
-        for action in actions
-        if action.effect not in LOCAL_LOOKS
-    )
+    return not is_earlier_meant(actions, find_names(index.evidence.user))
+
+
+def is_earlier_meant(actions: Sequence[ActionRecord], wished_names: frozenset[str]) -> bool:
+    """Tell whether the user may speak of a change that succeeded: of one of what is named, or of
+    any where nothing is."""
+    changes = [action for action in actions if action.effect not in LOCAL_LOOKS]
+    for change in filter(has_succeeded, changes):
+        if not wished_names or wished_names & find_names(change.text):
+            return True
+    return False
 
 
 def may_be_wish(action: ActionRecord) -> bool:
@@ -356,8 +366,10 @@ def group_reports(
         return groups
     text = mask_quotations(sentence.text)
     name = ROW_NAME.match(sentence.text) if takes_weak else None
-    if name and (is_tried or len(text[name.end() :].split()) < LONG_STATE):
-        text = "\0" * name.end() + text[name.end() :]
+    if name:
+        told = text[name.end() :]
+        if is_tried or len(told.split()) < LONG_STATE:
+            text = "\0" * name.end() + told
     for action in actions:
         for report in find_reports(sentence, text, language, action, takes_weak):
             groups.setdefault(report.match.end("done"), []).append(report)
@@ -372,15 +384,20 @@ def find_reports(
     `text` is the sentence without what it quotes. `takes_weak`: what may be a report is one.
     """
     for report_form in list_ways(text, language, action, takes_weak):
+        is_own = report_form == "own"
         for pattern in language.find_report_patterns(action, report_form):
             for match in pattern.finditer(text):
-                label = (
-                    report_form != "own"
-                    and text[match.end("done") :].lstrip()[:1] in (":", "：")
-                    and FILE.search(text[: match.start("done")]) is None
-                )
-                if not label and not is_denied(match, sentence, language):
-                    yield Report(action, report_form == "own", match)
+                if not is_own and is_heading(match, text):
+                    continue
+                if not is_denied(match, sentence, language):
+                    yield Report(action, is_own, match)
+
+
+def is_heading(match: re.Match[str], text: str) -> bool:
+    """Tell whether the verb is a heading with a colon, and no file of which it is told stands
+    before it."""
+    has_colon = text[match.end("done") :].lstrip().startswith((":", "："))
+    return has_colon and FILE.search(text[: match.start("done")]) is None
 
 
 def list_ways(text: str, language: Language, action: str, takes_weak: bool) -> Sequence[str]:

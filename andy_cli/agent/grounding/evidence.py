@@ -516,19 +516,19 @@ class EvidenceIndex:
         if len(made) != len(self.results):
             return self.results
         told = zip(made, self.results, strict=True)
+        failures = (Status.FAILED, Status.TIMED_OUT)
         return [
             result
             for action, result in told
-            if action.status not in (Status.FAILED, Status.TIMED_OUT) and not action.exit_code
+            if action.status not in failures and not action.exit_code
         ]
 
     def reports_success(self, actions: Collection[str]) -> bool:
         """Tell whether a short result, which is no list, says that one of these was done."""
-        return any(
-            SUCCESS.search(text) or any(tells_of_action(action, text) for action in actions)
-            for text in self.results
-            if len(text) < MAX_REPORT_LENGTH and text.count("\n") < 4 and not text.startswith("[")
-        )
+        for text in filter(is_short_report, self.results):
+            if SUCCESS.search(text) or any(tells_of_action(action, text) for action in actions):
+                return True
+        return False
 
     @cached_property
     def by_result(self) -> list[list[ResultTable]]:
@@ -538,6 +538,14 @@ class EvidenceIndex:
     @cached_property
     def tables(self) -> list[ResultTable]:
         return [table for tables in self.by_result for table in tables]
+
+
+def is_short_report(text: str) -> bool:
+    """Tell whether a result is a few lines of prose; a list or a long text tells of other things
+    too."""
+    if text.startswith("["):
+        return False
+    return len(text) < MAX_REPORT_LENGTH and text.count("\n") < 4
 
 
 @lru_cache(maxsize=256)

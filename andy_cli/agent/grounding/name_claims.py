@@ -245,10 +245,13 @@ def is_telling(text: str) -> bool:
 def drop_total(column: Sequence[ListEntry], text: str) -> Sequence[ListEntry]:
     """Leave out the cell of a last row that may be a total: such a row has a name and figures, and
     no other word."""
-    start = text.rfind("\n", 0, column[-1].start) + 1
-    cells = text[start:].partition("\n")[0].split("|")
-    worded = [cell for cell in cells if any(map(str.isalpha, cell)) and not has_digits(cell)]
-    return column if len(worded) > 1 and has_digits("".join(cells)) else column[:-1]
+    row_start = text.rfind("\n", 0, column[-1].start) + 1
+    row, _, _ = text[row_start:].partition("\n")
+    cells_of_words = [
+        cell for cell in row.split("|") if any(map(str.isalpha, cell)) and not has_digits(cell)
+    ]
+    is_entry = len(cells_of_words) > 1 and has_digits(row)
+    return column if is_entry else column[:-1]
 
 
 def has_digits(text: str) -> bool:
@@ -296,11 +299,11 @@ def holds_path(text: str, index: EvidenceIndex) -> bool:
     if not path_names or NO_PATH.fullmatch(path) or is_whole_path_known(path, index):
         return True
     known_text = index.text.replace("\\", "/")
-    if len(path_names) > 1 and "." in path_names[-1] and f"/{path_names[-1]}" in known_text:
+    is_file = len(path_names) > 1 and "." in path_names[-1]
+    if is_file and f"/{path_names[-1]}" in known_text:
         # Where whole paths are given, this must be the end of one of them.
-        return all(
-            path_name in known_text for path_name in ["/".join(path_names[-2:]), *path_names]
-        )
+        path_end = "/".join(path_names[-2:])
+        return all(part in known_text for part in (path_end, *path_names))
     if path.startswith(("/home/", "/users/")):
         path_names = path_names[2:] or path_names
     return all(map(index.contains_name, path_names))
@@ -309,11 +312,14 @@ def holds_path(text: str, index: EvidenceIndex) -> bool:
 def is_whole_path_known(path: str, index: EvidenceIndex) -> bool:
     """Tell whether a path stands somewhere as a whole, or a call that changed files made it, as it
     had the folder and the file (`archive/a.txt`)."""
+    if index.contains(path):
+        return True
     *folder, name = split_path(path)
-    return index.contains(path) or any(
-        action.ok and action.effect is Effect.WRITE and has_both(folder, name, action.arguments)
-        for action in index.evidence.actions or ()
-    )
+    for action in index.evidence.actions or ():
+        has_written = action.ok and action.effect is Effect.WRITE
+        if has_written and has_both(folder, name, action.arguments):
+            return True
+    return False
 
 
 def has_both(folder: list[str], name: str, arguments: str) -> bool:

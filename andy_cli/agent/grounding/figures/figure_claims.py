@@ -8,7 +8,7 @@ many figures any could be made.
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from andy_cli.agent.grounding.evidence import Claim, EvidenceIndex
@@ -25,6 +25,7 @@ from andy_cli.agent.grounding.figures.quantities import (
     TIME,
     UNITS_OF_TIME,
     WEEKDAY,
+    ClockTime,
     NumberLine,
     PartialDate,
     Quantity,
@@ -186,7 +187,7 @@ def count_digits(text: str) -> int:
 
 def list_factors(figures: Sequence[AnswerFigure]) -> list[float]:
     """List the small numbers of an answer, and the periods, that one may multiply or divide by."""
-    values = {read[0].value for figure in figures if (read := read_values(figure))}
+    values = set(list_likeliest_values(figures))
     small = [value for value in values if 1 < value < CHANCE and not value * 2 % 1]
     return [factor for number in (*small, *PERIODS) for factor in (number, 1 / number)]
 
@@ -194,13 +195,17 @@ def list_factors(figures: Sequence[AnswerFigure]) -> list[float]:
 def list_shares(figures: Sequence[AnswerFigure]) -> list[float]:
     """List what makes the share of each percentage of an answer, and a figure with and without
     it: `with 19 % VAT 1,487.50`."""
-    values = [
-        read[0].value
-        for figure in figures
-        if (read := read_values(figure)) and figure.kind == "percent"
-    ]
-    factors = [share / 100 for value in values for share in (value, 100 + value, 100 - value)]
+    percentages = [figure for figure in figures if figure.kind == "percent"]
+    factors: list[float] = []
+    for value in list_likeliest_values(percentages):
+        factors += [value / 100, (100 + value) / 100, (100 - value) / 100]
     return list(filter(None, factors))
+
+
+def list_likeliest_values(figures: Iterable[AnswerFigure]) -> list[float]:
+    """List the first meaning of each figure that can be read."""
+    readings = filter(None, map(read_values, figures))
+    return [quantities[0].value for quantities in readings]
 
 
 def is_multiple(
@@ -269,25 +274,27 @@ def is_known_date(day: PartialDate, evidence_figures: EvidenceFigures) -> bool:
 
 def is_same_date(day: PartialDate, known_day: PartialDate) -> bool:
     """Tell whether two dates agree in what both of them name; a month must be known."""
-    return (
-        (not day.month or day.month == known_day.month)
-        and (not day.day or not known_day.day or day.day == known_day.day)
-        and (not day.year or not known_day.year or day.year == known_day.year)
-    )
+    if day.month and day.month != known_day.month:
+        return False
+    agrees_in_day = 0 in (day.day, known_day.day) or day.day == known_day.day
+    agrees_in_year = 0 in (day.year, known_day.year) or day.year == known_day.year
+    return agrees_in_day and agrees_in_year
 
 
 def holds_time(text: str, evidence_figures: EvidenceFigures) -> bool:
     match = TIME.match(text)
     if match is None:
         return True
-    if all(
-        any(evidence_figures.holds_time(time.minutes) for time in end) for end in read_time(match)
-    ):
+    if all(is_known_time(readings, evidence_figures) for readings in read_time(match)):
         return True
-    # `3 h 27` may be how long it takes.
-    durations = read_duration(text) if COMPACT.fullmatch(text) else []
-    seconds = [*read_clock_seconds(text), *(duration.value for duration in durations)]
+    seconds = list(read_clock_seconds(text))
+    if COMPACT.fullmatch(text):  # `3 h 27` may be how long it takes
+        seconds += [duration.value for duration in read_duration(text)]
     return any(evidence_figures.seconds.has_near(Quantity(value, 0.5)) for value in seconds)
+
+
+def is_known_time(readings: Iterable[ClockTime], evidence_figures: EvidenceFigures) -> bool:
+    return any(evidence_figures.holds_time(time.minutes) for time in readings)
 
 
 def holds_weekday(text: str, evidence_figures: EvidenceFigures) -> bool:
@@ -434,9 +441,9 @@ def is_about(
     if not has_kind(figure, sentence, index):
         return False
     text = fold_text(sentence.text)
-    return share_word(text, index, is_short or figure.kind == "date") or (
-        not text.isascii() and share_letters(text, index)
-    )
+    if share_word(text, index, is_short or figure.kind == "date"):
+        return True
+    return not text.isascii() and share_letters(text, index)
 
 
 def is_counted(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> bool:

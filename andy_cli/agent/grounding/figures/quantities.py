@@ -70,9 +70,8 @@ def read_date(match: re.Match[str]) -> list[list[PartialDate]]:
 
 def read_named_month(groups: Mapping[str, str | None]) -> list[PartialDate]:
     """Read a day, the ends of a span of days, or a month as a whole."""
-    form_number, name = next(
-        (form_number, name) for form_number in "345" if (name := groups[f"m{form_number}"])
-    )
+    form_number = next(number for number in "345" if groups[f"m{number}"])
+    name = groups[f"m{form_number}"] or ""
     year, month = int(groups[f"y{form_number}"] or 0), MONTHS[name.casefold()]
     if form_number == "5":
         return [PartialDate(year, month, 0)]
@@ -343,8 +342,10 @@ def read_size(number: str, unit: str) -> list[Quantity]:
 def read_duration(text: str) -> list[Quantity]:
     """Read seconds: `3 min 45 s`, `1h20`."""
     if match := COMPACT.fullmatch(text.strip()):
-        large = 3600 if match[2].lower() == "h" else 60
-        return [Quantity(int(match[1]) * large + int(match[3]) * large / 60, large / 120)]
+        large_unit = 3600 if match[2].lower() == "h" else 60
+        small_unit = large_unit / 60
+        seconds = int(match[1]) * large_unit + int(match[3]) * small_unit
+        return [Quantity(seconds, small_unit / 2)]
     total, slack = 0.0, 0.0
     for match in PIECE.finditer(text):
         unit = _count_seconds(match)

@@ -97,15 +97,14 @@ def read_sure_tables(
     tables: Sequence[ResultTable],
 ) -> list[tuple[Sequence[TableRecord], NumberLine]]:
     """Read the tables whose rows are records, two of them at least with names; and their totals."""
-    sure_tables = [table for table in tables if table.sure and 1 < len(table.rows) <= MAX_ROWS]
-    read_tables = [
-        (read_records(table), NumberLine(compute_totals(table))) for table in sure_tables
-    ]
-    return [
-        (records, totals)
-        for records, totals in read_tables
-        if sum(bool(record.words) for record in records) > 1
-    ]
+    sure_tables: list[tuple[Sequence[TableRecord], NumberLine]] = []
+    for table in tables:
+        if not table.sure or not 1 < len(table.rows) <= MAX_ROWS:
+            continue
+        records = read_records(table)
+        if sum(bool(record.words) for record in records) > 1:
+            sure_tables.append((records, NumberLine(compute_totals(table))))
+    return sure_tables
 
 
 def list_figures_of(sentence: Sentence, figures: Sequence[AnswerFigure]) -> list[AnswerFigure]:
@@ -191,11 +190,11 @@ def find_near_subject(
     """Find the one record that is named beside the figure, if it stands within reach."""
     nearest_mention = min(near_mentions, key=lambda mention: abs(mention.start - figure.start))
     between = sentence.text[figure.end - sentence.start : nearest_mention.start - sentence.start]
+    if ":" in between:
+        return set()
     reach = REACH if len(figure.text) > 2 else SHORT
     distance = min(abs(nearest_mention.start - figure.end), abs(figure.start - nearest_mention.end))
-    return (
-        set() if ":" in between or (distance > reach and not in_line) else {nearest_mention.record}
-    )
+    return {nearest_mention.record} if in_line or distance <= reach else set()
 
 
 def pair_subjects(
@@ -226,16 +225,16 @@ UNBOUND = frozenset(["weekday", "spelled", "version"])
 def find_part(sentence: Sentence, position: int, split: Expression) -> tuple[int, int]:
     """Find where in the answer the part of a sentence begins and ends in which a position stands;
     a point or comma between digits parts nothing."""
-    start, end = sentence.start, sentence.end
+    start = sentence.start
     for match in split.finditer(sentence.text):
         if match[0] in ".,:" and sentence.text[match.end() : match.end() + 1].isalnum():
             continue
-        if sentence.start + match.end() <= position:
-            start = sentence.start + match.end()
-        elif sentence.start + match.start() >= position:
-            end = sentence.start + match.start()
-            break
-    return start, end
+        sign_start, sign_end = sentence.start + match.start(), sentence.start + match.end()
+        if sign_end <= position:
+            start = sign_end
+        elif sign_start >= position:
+            return start, sign_start
+    return start, sentence.end
 
 
 def find_mentions(
@@ -313,16 +312,19 @@ def is_supported_elsewhere(
 
 def read_records(table: ResultTable) -> list[TableRecord]:
     """Read the rows with what only they have; a row without figures is a head."""
-    names = [find_row_names(row) if any(map(str.isdecimal, row)) else set() for row in table.rows]
-    count = Counter(word for words in names for word in words)
-    return [
-        read_record(text, frozenset(word for word in words if count[word] == 1))
-        for text, words in zip(table.rows, names, strict=True)
-    ]
+    names = list(map(find_row_names, table.rows))
+    count = Counter(itertools.chain.from_iterable(names))
+    records: list[TableRecord] = []
+    for row, words in zip(table.rows, names, strict=True):
+        own_words = frozenset(word for word in words if count[word] == 1)
+        records.append(read_record(row, own_words))
+    return records
 
 
 def find_row_names(row: str) -> set[str]:
     """Find the words that may name a row: no figures, and nothing of a date."""
+    if not any(map(str.isdecimal, row)):
+        return set()
     plain = DATE.sub(" ", row)
     first = HEAD_END.split(plain, 1)[0].strip()
     words = {*split_words(plain), *LONG_NAME.compiled.findall(plain), first}

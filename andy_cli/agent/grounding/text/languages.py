@@ -90,18 +90,15 @@ class Language:
         self._patterns: dict[tuple[str, str], Sequence[re.Pattern[str]]] = {}
         self._named: dict[str, Sequence[str]] = {}
         """Short texts that were looked at, and the actions they may name."""
-        self._beginnings = {
-            action: tuple(
-                {
-                    text
-                    for verb_form in self.list_forms(action)
-                    for text in find_beginnings(verb_form) or [""]  # it may begin anyhow
-                }
-            )
-            for action in self._done
-        }
-        all_beginnings = {text for texts in self._beginnings.values() for text in texts}
+        self._beginnings = {action: self._list_beginnings(action) for action in self._done}
+        all_beginnings = frozenset().union(*self._beginnings.values())
         self._any_beginning = re.compile("|".join(map(re.escape, sorted(all_beginnings))))
+
+    def _list_beginnings(self, action: str) -> frozenset[str]:
+        beginnings: set[str] = set()
+        for verb_form in self.list_forms(action):
+            beginnings.update(find_beginnings(verb_form) or [""])  # it may begin anyhow
+        return frozenset(beginnings)
 
     @property
     def known_actions(self) -> Sequence[str]:
@@ -144,9 +141,9 @@ class Language:
             return
         for action, beginnings in self._beginnings.items():
             # Few sentences get past the first test; the second compiles what it looks for.
-            if any(start in lower for start in beginnings) and self._compile_forms(action).search(
-                lower
-            ):
+            if not any(start in lower for start in beginnings):
+                continue
+            if self._compile_forms(action).search(lower):
                 yield action
 
     def _compile_forms(self, action: str) -> re.Pattern[str]:
@@ -157,10 +154,10 @@ class Language:
 
     def tells_of(self, action: str, text: str) -> bool:
         """Tell whether a finished form of the action stands in a folded text."""
-        starts = [
-            start for start in self._beginnings.get(action, ()) if len(start) > 2 and start in text
-        ]
-        return bool(starts) and self._compile_forms(action).search(text) is not None
+        beginnings = self._beginnings.get(action, frozenset())
+        if not any(len(start) > 2 and start in text for start in beginnings):
+            return False
+        return self._compile_forms(action).search(text) is not None
 
     def find_report_patterns(self, action: str, report_form: str) -> Sequence[re.Pattern[str]]:
         """Compile what says that it was done: `own` by the speaker, `told` by somebody, `weak`
@@ -184,7 +181,8 @@ class Language:
         for word in sorted(words, key=len, reverse=True):
             expression = re.escape(word)
             if self.name not in ("zh", "ja"):
-                boundary = "" if word[0] in "'’" or word[:2] in ("n'", "n’") else f"(?<![{MARKS}])"
+                is_ending = word.startswith(("'", "’", "n'", "n’"))  # as of `I'll` and `didn't`
+                boundary = "" if is_ending else f"(?<![{MARKS}])"
                 expression = f"{boundary}{expression}(?![{MARKS}])"
             expressions.append(expression)
         return compile_choice(expressions)
@@ -194,14 +192,13 @@ class Language:
 def find_reported_actions(language: Language, text: str) -> frozenset[str]:
     """Find the actions that a text reports as done: `a.txt was deleted, why?` It is asked of the
     user's words for each sentence."""
-    return frozenset(
-        action
-        for action in language.find_actions(text)
-        for report_form in ("own", "told", "weak")
-        if any(
-            pattern.search(text) for pattern in language.find_report_patterns(action, report_form)
-        )
-    )
+    reported_actions = set()
+    for action in language.find_actions(text):
+        for report_form in ("own", "told", "weak"):
+            patterns = language.find_report_patterns(action, report_form)
+            if any(pattern.search(text) for pattern in patterns):
+                reported_actions.add(action)
+    return frozenset(reported_actions)
 
 
 def reports_action(language: Language, text: str) -> bool:
@@ -226,8 +223,9 @@ def find_beginnings(expression: str) -> list[str]:
     if literal is None:
         return []
     text = literal[0]
-    optional = plain[literal.end() : literal.end() + 1] in ("?", "*", "{")
-    return [(text[:-1] if optional else text).lower()]
+    if plain[literal.end() : literal.end() + 1] in ("?", "*", "{"):
+        text = text[:-1]  # the last letter may be missing
+    return [text.lower()]
 
 
 def find_group_beginnings(expression: str) -> list[str]:

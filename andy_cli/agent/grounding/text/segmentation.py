@@ -140,11 +140,13 @@ def find_letter(text: str) -> tuple[int, int]:
     paragraph may stand before it and one after; rules and its headers are none."""
     text = RULE_LINE.sub(lambda rule: " " * len(rule[0]), text)
     paragraphs = [part for part in PARAGRAPH.finditer(text) if not HEADERS.fullmatch(part[0])]
-    starts = [part.start() for part in paragraphs[:2] if SALUTATION.fullmatch(part[0])]
-    ends = [part.end() for part in paragraphs[-2:] if SIGNATURE.fullmatch(part[0])]
-    if not starts or not ends or text.count("\n\n", starts[0], ends[-1]) < 2:
+    salutations = [part for part in paragraphs[:2] if SALUTATION.fullmatch(part[0])]
+    signatures = [part for part in paragraphs[-2:] if SIGNATURE.fullmatch(part[0])]
+    if not salutations or not signatures:
         return 0, 0
-    return starts[0], ends[-1]
+    start, end = salutations[0].start(), signatures[-1].end()
+    has_body = text.count("\n\n", start, end) > 1
+    return (start, end) if has_body else (0, 0)
 
 
 def split_sentences(text: str) -> list[Sentence]:
