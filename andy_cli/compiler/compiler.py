@@ -291,6 +291,8 @@ class Compiler:
         native = self._native.read(complete=not cut_off)
         written = self._join_requests(self._parsed)
         text_dialect = self._dialect if written else ""
+        faults = [*(parsed.fault for parsed in self._parsed), native.fault]
+        is_incomplete = any(parsed.incomplete for parsed in self._parsed)
         return CompiledReply(
             text="".join(self._text),
             reasoning="".join(self._reasoning),
@@ -298,9 +300,9 @@ class Compiler:
             dialect="native" if native.requests else text_dialect,
             spans=tuple(self._spans),
             repairs=tuple(chain.from_iterable(parsed.repairs for parsed in self._parsed)),
-            fault=next((parsed.fault for parsed in self._parsed if parsed.fault), native.fault),
+            fault=next(filter(None, faults), ""),
             unreadable_name=native.unreadable_name,
-            incomplete=native.incomplete or any(parsed.incomplete for parsed in self._parsed),
+            incomplete=native.incomplete or is_incomplete,
             hidden=tuple(self._hidden),
             thought_first=self._tell_thought_first(cut_off),
             shown_requests=tuple(self._shown_requests),

@@ -324,9 +324,8 @@ class Lexer:
         segments = [*nested_lexer.feed(content), *nested_lexer.finish()]
         if any(segment.kind in SHOWN and segment.text.strip() for segment in segments):
             return []
-        return [
-            segment for segment in segments if segment.kind == "call" and segment.parsed.requests
-        ]
+        calls = [segment for segment in segments if segment.kind == "call"]
+        return [call for call in calls if call.parsed.requests]
 
     def _consume(self, frame: Frame, dialect: Dialect | None, parsed: Parsed) -> None:
         """Give out a frame that was read, and go on after it."""
@@ -377,25 +376,21 @@ class Lexer:
     def _in_reasoning(self, final: bool) -> None:
         if self._prompted and not self._repeated_opener(final):
             return
-        first_closer = min(
-            (
-                (position, closer)
-                for closer in self._end_markers
-                if (position := self._held.find(closer)) >= 0
-            ),
-            default=None,
-        )
-        if first_closer:
-            position, closer = first_closer
-            self._emit("reasoning", position)
-            # What also begins something is left for those who read it.
-            self._emit("framing", 0 if closer in self._markers.heads else len(closer))
-            self._end_markers, self._thought, self._lead = (), True, ""
+        places = [(self._held.find(closer), closer) for closer in self._end_markers]
+        found_places = [place for place in places if place[0] >= 0]
+        if found_places:
+            self._end_reasoning(*min(found_places))
             return
-        overlap = (
-            0 if final else max(_count_overlap(self._held, closer) for closer in self._end_markers)
-        )
-        self._emit("reasoning", len(self._held) - overlap)
+        sure_end = len(self._held)
+        if not final:
+            sure_end -= max(_count_overlap(self._held, closer) for closer in self._end_markers)
+        self._emit("reasoning", sure_end)
+
+    def _end_reasoning(self, position: int, closer: str) -> None:
+        self._emit("reasoning", position)
+        # What also begins something is left for those who read it.
+        self._emit("framing", 0 if closer in self._markers.heads else len(closer))
+        self._end_markers, self._thought, self._lead = (), True, ""
 
     def _repeated_opener(self, final: bool) -> bool:
         """Take out an opener that the prompt had written already; False if it may yet be one."""
@@ -409,16 +404,13 @@ class Lexer:
         return True
 
     def _in_text(self, final: bool) -> None:
-        held_text = self._held
-        sure_end = (
-            len(held_text)
-            if final
-            else self._markers.find_unsure(held_text, not self._lead, self._behind_call)
-        )
+        held_text, begins_line = self._held, not self._lead
+        sure_end = len(held_text)
+        if not final:
+            sure_end = self._markers.find_unsure(held_text, begins_line, self._behind_call)
         line_start = 0  # where the line begins in `held_text`; 0: before it, after `self._lead`
-        for marker_text, start, end in self._markers.find(
-            held_text, not self._lead, self._behind_call
-        ):
+        found = self._markers.find(held_text, begins_line, self._behind_call)
+        for marker_text, start, end in found:
             if end > sure_end:
                 sure_end = min(sure_end, start)  # its end may yet belong to another one
                 break
@@ -469,10 +461,10 @@ class Lexer:
         if len(backticks) < FENCE:
             return self._open_code(found_marker, not self._has_begun(found_marker))
         if not starts_line and not INFO_LINE.match(found_marker.behind):
-            return None if not found_marker.final and INFO.fullmatch(found_marker.behind) else False
-        return self._open_code(
-            found_marker, not introduces_example(self._near + found_marker.before)
-        )
+            is_open = not found_marker.final and INFO.fullmatch(found_marker.behind)
+            return None if is_open else False
+        is_example = introduces_example(self._near + found_marker.before)
+        return self._open_code(found_marker, not is_example)
 
     def _closes_code(self, backticks: str, starts_line: bool) -> bool:
         if len(self._code) < FENCE:
@@ -513,15 +505,14 @@ class Lexer:
             case "reasoned":
                 return self._close_reasoning(found_marker)
             case _:
-                return self._is_stray(found_marker) and self._take_out(
-                    found_marker, framed=self._behind_call
-                )
+                if not self._is_stray(found_marker):
+                    return False
+                return self._take_out(found_marker, framed=self._behind_call)
 
     def _take_opener(self, found_marker: FoundMarker, marker: Marker) -> bool:
         """Open a frame where its opener may stand, and what follows may be a request."""
-        following_text = found_marker.held[
-            found_marker.start : found_marker.start + MAX_LEAD_LENGTH
-        ]
+        start = found_marker.start
+        following_text = found_marker.held[start : start + MAX_LEAD_LENGTH]
         if found_marker.text in ("{", "[") and not may_begin_request(following_text, self._tools):
             return False
         if self._runs and self._tells_result(found_marker):
@@ -682,15 +673,15 @@ class Lexer:
             return False
         if self._behind_call and not found_marker.before.strip():
             return True
-        name = found_marker.text.strip("</[]>|")
-        if MENTION.match(found_marker.text) is None or any(
-            name in opener for opener in self._mentioned
-        ):
+        if MENTION.match(found_marker.text) is None:
             return False
+        name = found_marker.text.strip("</[]>|")
+        if any(name in opener for opener in self._mentioned):
+            return False
+        if not found_marker.lead:
+            return True
         previous_character = self._last_before(found_marker)
-        return (
-            not found_marker.lead or previous_character.isalnum() or previous_character in ".!?}])"
-        )
+        return previous_character.isalnum() or previous_character in ".!?}])"
 
     def _may_open(self, found_marker: FoundMarker, marker: Marker) -> bool:
         """Tell whether an opener may open where it stands."""
@@ -731,25 +722,35 @@ class Lexer:
         if len(self._first) < len(STRIPPED_OPENER):
             self._first = (self._first + text).lstrip()[: len(STRIPPED_OPENER)]
         position = 0
-        for code_turn in [*self._code_turns, size]:
-            self._emit_lines(code_turn - position)
+        for code_turn in self._code_turns:
+            self._show_part(code_turn - position)
             position = code_turn
             self._in_code = not self._in_code
-        self._in_code = not self._in_code
+        self._show_part(size - position)
         self._code_turns = []
 
-    def _emit_lines(self, size: int) -> None:
-        """Give out text of which all is code, or none: lines of quotes and tables apart."""
-        text, sent_length = self._held[:size], 0
+    def _show_part(self, size: int) -> None:
+        """Give out text of which all is code, or none."""
+        text = self._held[:size]
+        if self._in_code:
+            self._emit("code", size)
+        else:
+            self._emit_lines(text)
+        _, line_break, last_line = text.rpartition("\n")
+        if line_break:
+            self._lead = ""
+        self._lead = self._lead or last_line.strip(BLANKS)[:1]
+
+    def _emit_lines(self, text: str) -> None:
+        """Give out prose, the lines of quotes and of tables apart."""
         kind: Kind = LINES.get(self._lead or text.lstrip(BLANKS)[:1], "prose")
-        for match in [] if self._in_code else LINE.finditer(text):
-            line_kind = LINES.get(match["lead"], "prose")
-            if match["lead"] and line_kind != kind:
+        sent_length = 0
+        for match in LINE.finditer(text):
+            lead, line_kind = match["lead"], LINES.get(match["lead"], "prose")
+            if lead and line_kind != kind:
                 self._emit(kind, match.start("lead") - sent_length)
                 sent_length, kind = match.start("lead"), line_kind
-        self._emit("code" if self._in_code else kind, size - sent_length)
-        line = text.rpartition("\n")
-        self._lead = ("" if line[1] else self._lead) or line[2].strip(BLANKS)[:1]
+        self._emit(kind, len(text) - sent_length)
 
 
 def _count_overlap(text: str, marker: str) -> int:

@@ -85,15 +85,10 @@ def longest_first(forms: Iterable[Form]) -> str:
     suffixes: dict[str, list[str]] = {}
     for prefix, suffix in forms:
         suffixes.setdefault(prefix, []).append(re.escape(suffix))
-    expressions = [
-        f"{escape_underlines(prefix)}{RUN.pattern}+"
-        f"(?:{'|'.join(sorted(suffix, key=len, reverse=True))})"
-        for prefix, suffix in sorted(
-            suffixes.items(),
-            key=lambda prefix_and_suffixes: len(prefix_and_suffixes[0]),
-            reverse=True,
-        )
-    ]
+    expressions = []
+    for prefix in sorted(suffixes, key=len, reverse=True):
+        endings = "|".join(sorted(suffixes[prefix], key=len, reverse=True))
+        expressions.append(f"{escape_underlines(prefix)}{RUN.pattern}+(?:{endings})")
     return f"({'|'.join(expressions) or NEVER})"
 
 
@@ -108,28 +103,27 @@ class NamedMarkers:
         self._names = {spelling for name in tools for spelling in name_spellings(name)}
         self._sorted = sorted(self._names)
         forms = [*self._line, *self._anywhere]
-        longest = max(map(len, self._names), default=0) + ESCAPES
-        self._longest = longest + max((len(prefix + suffix) for prefix, suffix in forms), default=0)
+        longest_name = max(map(len, self._names), default=0)
+        longest_frame = max((len(prefix + suffix) for prefix, suffix in forms), default=0)
+        self._longest = longest_name + longest_frame + ESCAPES
         self._by_end: dict[str, list[Form]] = {}
-        for named_form in forms:
-            self._by_end.setdefault(named_form[1][-1], []).append(named_form)
-        self._initials = {
-            name[0]
-            for name in (*self._names, *(named_form[0] for named_form in self._line))
-            if name
-        }
+        for prefix, suffix in forms:
+            self._by_end.setdefault(suffix[-1], []).append((prefix, suffix))
+        # Where a form has nothing before the name, the line begins with the name itself.
+        beginnings = [*self._names, *(prefix for prefix, _ in self._line)]
+        self._initials = {beginning[0] for beginning in beginnings if beginning}
         self._expressions = form_expressions(self._line, self._anywhere)
 
     def find_form(self, marker_text: str) -> Form | None:
         """The form of a marker, if there is a tool of the name in it."""
         for prefix, suffix in self._by_end.get(marker_text[-1], ()):
-            if (
-                marker_text.startswith(prefix)
-                and marker_text.endswith(suffix)
-                and marker_text[len(prefix) : len(marker_text) - len(suffix)] in self._names
-            ):
+            name = marker_text[len(prefix) : len(marker_text) - len(suffix)]
+            has_form = marker_text.startswith(prefix) and marker_text.endswith(suffix)
+            if has_form and name in self._names:
                 return prefix, suffix
-        return self.find_form(marker_text.replace("\\_", "_")) if "\\_" in marker_text else None
+        if "\\_" not in marker_text:
+            return None
+        return self.find_form(marker_text.replace("\\_", "_"))
 
     def find_at_line(self, text: str, position: int) -> Span | None:
         """The marker that stands there, where a line begins."""
@@ -153,10 +147,9 @@ class NamedMarkers:
         unsure_start = len(text)
         if begins or "\n" in text:
             for start in line_starts(text):
-                if start >= position and text[start] in self._initials:
-                    unsure_start = (
-                        start if self._has_begun(text[start:], self._line) else unsure_start
-                    )
+                is_possible = start >= position and text[start] in self._initials
+                if is_possible and self._has_begun(text[start:], self._line):
+                    unsure_start = start
         while match := self._expressions.heads.search(text, position, unsure_start):
             position = match.start()
             if self._has_begun(text[position:], self._anywhere):
@@ -244,20 +237,17 @@ class FixedMarkers(NamedTuple):
 def find_fixed(exact: frozenset[str], folded: frozenset[str]) -> FixedMarkers:
     """`folded` count in upper and lower case."""
     markers = exact | folded
-    first_letters = {
-        first_letter
-        for marker in markers
-        for first_letter in (marker[0].lower(), marker[0].upper())
-    }
+    first_letters = {"`"}
+    prefixes: set[str] = set()
+    for marker in markers:
+        first_letters |= {marker[0].lower(), marker[0].upper()}
+        prefixes |= {marker.lower()[:length] for length in range(1, len(marker))}
+    letters = "".join(map(re.escape, sorted(first_letters)))
     return FixedMarkers(
-        all_markers_expression(sorted(markers, key=len, reverse=True), exact),
-        frozenset(
-            marker.lower()[:prefix_length]
-            for marker in markers
-            for prefix_length in range(1, len(marker))
-        ),
-        max(MAX_TOKEN_LENGTH, *map(len, markers)) - 1 if markers else MAX_TOKEN_LENGTH,
-        re.compile("[" + "".join(map(re.escape, sorted(first_letters | {"`"}))) + "]"),
+        expression=all_markers_expression(sorted(markers, key=len, reverse=True), exact),
+        prefixes=frozenset(prefixes),
+        longest=max([MAX_TOKEN_LENGTH, *map(len, markers)]) - 1,
+        first=re.compile(f"[{letters}]"),
     )
 
 
@@ -268,21 +258,18 @@ def all_markers_expression(longest: Sequence[str], exact: Collection[str]) -> re
     """
     groups: dict[str, list[str]] = {"`": ["`*"], "\n": [""]}
     for marker in longest:
-        ignores_case = marker not in exact
-        rest_expression = (
-            f"(?i:{re.escape(marker[1:])})" if ignores_case else escape_underlines(marker[1:])
-        )
-        for first_letter in {marker[0].lower(), marker[0].upper()} if ignores_case else {marker[0]}:
-            groups.setdefault(first_letter, []).append(rest_expression)
+        first_letter, rest = marker[0], marker[1:]
+        if marker in exact:
+            groups.setdefault(first_letter, []).append(escape_underlines(rest))
+            continue
+        for letter in {first_letter.lower(), first_letter.upper()}:
+            groups.setdefault(letter, []).append(f"(?i:{re.escape(rest)})")
     # The form of control tokens comes last: what is listed is what it is listed as.
     groups["<"] = [NESTED[1:], *groups.get("<", []), *(token_form[1:] for token_form in FORMS)]
-    return re.compile(
-        "|".join(
-            f"{re.escape(first_letter)}(?:{'|'.join(rest_expressions)})"
-            for first_letter, rest_expressions in groups.items()
-        ),
-        re.ASCII,
-    )
+    expressions = []
+    for letter, rests in groups.items():
+        expressions.append(f"{re.escape(letter)}(?:{'|'.join(rests)})")
+    return re.compile("|".join(expressions), re.ASCII)
 
 
 class MarkerLookahead:
@@ -440,27 +427,19 @@ class Markers:
         """
         if not (line_start or behind_call or self._holds_any(text)):
             return  # as with most pieces of prose
-        fixed_markers, named_markers = (
-            MarkerLookahead(self._find_fixed),
-            MarkerLookahead(self._named.find_anywhere),
-        )
+        fixed_markers = MarkerLookahead(self._find_fixed)
+        named_markers = MarkerLookahead(self._named.find_anywhere)
         position = 0
         while True:
-            spans_here = (
-                self._find_here(text, position, line_start, behind_call)
-                if line_start or behind_call
-                else ()
-            )
+            spans_here = self._find_here(text, position, line_start, behind_call)
             found_spans = find_ahead(fixed_markers, named_markers, text, position, spans_here)
             if not found_spans:
                 return
             start, end = min(found_spans, key=lambda found_span: (found_span[0], -found_span[1]))
             yield text[start:end], start, end
-            position, line_start, behind_call = (
-                end,
-                text[end - 1] == "\n",
-                behind_call and not text[:end].strip(),
-            )
+            position = end
+            line_start = text[end - 1] == "\n"
+            behind_call = behind_call and not text[:end].strip()
 
     def _holds_any(self, text: str) -> bool:
         text_end = len(text)
@@ -501,11 +480,9 @@ class Markers:
             position = match.start()
             tail_text = text[position:]
             is_prefix = unescape_underlines(tail_text).lower() in self._fixed.prefixes
-            if (
-                is_prefix
-                or not tail_text.strip("`")
-                or (tail_text[0] == "<" and BEGUN.match(tail_text))
-            ):
+            if is_prefix or not tail_text.strip("`"):
+                return position
+            if tail_text[0] == "<" and BEGUN.match(tail_text):  # a control token of no list
                 return position
             position += 1
         # A run of backticks counts as a whole, however long.
