@@ -145,9 +145,8 @@ def find_called_name(value: Mapping[str, object], declared: Set[str] = frozenset
     undeclared = {key: item for key, item in items.items() if key not in declared}
     if not undeclared.keys() & CALL_ARGUMENT_KEYS:
         return None
-    return next(
-        (name for key in CALL_NAME_KEYS if isinstance(name := undeclared.get(key), str)), None
-    )
+    names = map(undeclared.get, CALL_NAME_KEYS)
+    return next((name for name in names if isinstance(name, str)), None)
 
 
 def find_coercions(value: object, node: SchemaNode, name: str) -> Iterator[Coercion]:

@@ -182,13 +182,14 @@ def is_inflected(text: str, member: str) -> bool:
 
 def is_named_in(text: str, member: str) -> bool:
     """`by car` and `car ride` are car; `premium car` is another one."""
-    text_stems = [stem_word(word) for word in split_words(text)]
-    member_stems = [stem_word(word) for word in split_words(member)]
-    for index in range(len(text_stems) - len(member_stems) + 1 if member_stems else 0):
-        if text_stems[index : index + len(member_stems)] == member_stems:
-            return set(text_stems[:index]) <= FILLERS and not set(text_stems[index:]) & TURNS - set(
-                member_stems
-            )
+    text_stems = list(map(stem_word, split_words(text)))
+    member_stems = list(map(stem_word, split_words(member)))
+    if not member_stems:
+        return False
+    for start in range(len(text_stems) - len(member_stems) + 1):
+        if text_stems[start : start + len(member_stems)] == member_stems:
+            other_stems = set(text_stems[start:]) - set(member_stems)
+            return set(text_stems[:start]) <= FILLERS and not other_stems & TURNS
     return False
 
 

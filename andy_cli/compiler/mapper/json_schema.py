@@ -345,11 +345,11 @@ def add_aliases(tools: Mapping[str, Schema]) -> dict[str, Schema]:
 
 def join_words(name: str) -> list[str]:
     """Write a name of several words in capitals in place of `_`; nothing for any other."""
-    first, *others = name.split("_")
-    if not (first and others and all(map(str.isalnum, [first, *others]))):
+    words = name.split("_")
+    if len(words) < 2 or not all(map(str.isalnum, words)):
         return []
-    rest = "".join(word[:1].upper() + word[1:] for word in others)
-    return [f"{first}{rest}", f"{first[:1].upper()}{first[1:]}{rest}"]
+    capitalized = [word[:1].upper() + word[1:] for word in words]
+    return ["".join([words[0], *capitalized[1:]]), "".join(capitalized)]
 
 
 def render_provider_schema(

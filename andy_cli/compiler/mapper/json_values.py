@@ -51,7 +51,9 @@ def follows_format(text: str, format_name: str) -> bool:
 
 def _is_date(text: str) -> bool:
     match = DATE.fullmatch(text)
-    return bool(match) and _make_date(*map(int, match.groups())) is not None if match else False
+    if match is None:
+        return False
+    return _make_date(*map(int, match.groups())) is not None
 
 
 def _make_date(year: int, month: int, day: int) -> dates.date | None:
@@ -118,12 +120,9 @@ def parse_dates(text: str) -> Iterator[dates.date]:
 def _make_date_of_named_month(year: int, name: str, day: int) -> dates.date | None:
     word = name.lower()
     month = MONTH.get(word[:3])
-    month_name = month and MONTHS.split()[month - 1]
-    return (
-        _make_date(year, month, day)
-        if month and month_name and month_name.startswith(word[:4])
-        else None
-    )
+    if month is None or not MONTHS.split()[month - 1].startswith(word[:4]):
+        return None
+    return _make_date(year, month, day)
 
 
 def _rewrite_date_time(text: str) -> Iterator[Rewritten]:
@@ -131,11 +130,8 @@ def _rewrite_date_time(text: str) -> Iterator[Rewritten]:
         yield False, f"{day.isoformat()}T00:00:00"
     if follows_format(text, "date"):
         yield False, f"{text}T00:00:00"
-    for separator in (" at ", ", ", "T", " "):
-        day_text, separator_found, clock_text = (
-            text.rpartition(separator) if separator != " " else _split_last_clock(text)
-        )
-        clocks = _read_clocks(clock_text) if separator_found else []
+    for day_text, clock_text in _split_clock(text):
+        clocks = _read_clocks(clock_text)
         if clocks:
             days = parse_dates(day_text.strip())
             yield from ((True, f"{day.isoformat()}T{clock}") for day in days for clock in clocks)
@@ -148,15 +144,17 @@ def _read_clocks(text: str) -> list[str]:
     return [clock if clock.count(":") > 1 else f"{clock}:00" for clock in clocks]
 
 
-def _split_last_clock(text: str) -> tuple[str, str, str]:
-    """A clock is one word, or two: `10:30 pm`."""
+def _split_clock(text: str) -> Iterator[tuple[str, str]]:
+    """The ways to split a moment into day and clock; that is one word, or two: `10:30 pm`."""
+    for separator in (" at ", ", ", "T"):
+        day_text, separator_found, clock_text = text.rpartition(separator)
+        if separator_found:
+            yield day_text, clock_text
     words = text.split()
-    clock_words = 2 if words and words[-1].lower().rstrip(".") in ("am", "pm", "a.m", "p.m") else 1
-    return (
-        " ".join(words[:-clock_words]),
-        " " if len(words) > clock_words else "",
-        " ".join(words[-clock_words:]),
-    )
+    has_half = bool(words) and words[-1].lower().rstrip(".") in ("am", "pm", "a.m", "p.m")
+    clock_words = 2 if has_half else 1
+    if len(words) > clock_words:
+        yield " ".join(words[:-clock_words]), " ".join(words[-clock_words:])
 
 
 def parse_times(text: str) -> Iterator[str]:
@@ -340,14 +338,14 @@ def simplify_number(number: float) -> int | float:
 def parse_quantity(text: str, about: str) -> int | float | None:
     """The number in `$1,200`, or in `10 km` where `about` says that it is in km."""
     match = MEASURED.fullmatch(text.strip()) if len(text) < 40 else None
-    unit = match[2] if match else None
-    if is_other_currency(text, about):
+    if match is None or is_other_currency(text, about):
         return None
+    unit = match[2]
     if unit == "%" and "percent" not in about:
         return None
     if unit and unit[0].isalpha() and stem_word(unit.lower()) not in stem_words(about):
         return None
-    return parse_number(match[1]) if match else None
+    return parse_number(match[1])
 
 
 def is_other_currency(text: str, about: str) -> bool:
@@ -358,9 +356,9 @@ def is_other_currency(text: str, about: str) -> bool:
         for currency_sign, words in CURRENCIES.items()
         if named_words & stem_words(words)
     }
-    return bool(named_signs) and any(
-        currency_sign in text for currency_sign in CURRENCIES.keys() - named_signs
-    )
+    if not named_signs:
+        return False
+    return any(other_sign in text for other_sign in CURRENCIES.keys() - named_signs)
 
 
 def parse_boolean(value: object) -> bool | None:

@@ -149,10 +149,9 @@ def is_mistyped(written_word: str, name_word: str) -> bool:
 
     A letter in place of another, and any slip at the ends, too often make another word.
     """
-    if len(name_word) < MIN_SLIP_LENGTH or (written_word[0], written_word[-1]) != (
-        name_word[0],
-        name_word[-1],
-    ):
+    if len(name_word) < MIN_SLIP_LENGTH:
+        return False
+    if written_word[0] != name_word[0] or written_word[-1] != name_word[-1]:
         return False
     if frozenset([written_word.rstrip("s"), name_word.rstrip("s")]) in CONFUSABLE:
         return False

@@ -212,11 +212,12 @@ class SchemaNode:
     @cached_property
     def counted(self) -> tuple[str, ...]:
         """The properties whose values are, or hold, numbers of a declared form."""
-        return tuple(
-            name
-            for name in self.properties
-            if (child := self.child(name)) is not None and (child.counts or child.branches)
-        )
+        names: list[str] = []
+        for name in self.properties:
+            child = self.child(name)
+            if child is not None and (child.counts or child.branches):
+                names.append(name)
+        return tuple(names)
 
     @property
     def counts(self) -> bool:
@@ -276,14 +277,12 @@ class SchemaNode:
         if name in self.properties:
             declared: Mapping[str, Any] | bool = self.properties[name]
             return declared
-        for pattern, declared_schema in self.schema.get("patternProperties", {}).items():
-            if (
-                len(name) < 200
-                and is_usable_pattern(pattern)
-                and self.validators.matches(pattern, name)
-            ):
-                matched: Mapping[str, Any] | bool = declared_schema
-                return matched
+        patterns: Mapping[str, Mapping[str, Any] | bool] = {}
+        if len(name) < 200:
+            patterns = self.schema.get("patternProperties", {})
+        for pattern, pattern_schema in patterns.items():
+            if is_usable_pattern(pattern) and self.validators.matches(pattern, name):
+                return pattern_schema
         additional = self.schema.get("additionalProperties")
         return additional if isinstance(additional, Mapping) and additional else None
 

@@ -6,6 +6,7 @@ says something and if no word is left over that restricts or changes it: `artist
 """
 
 from functools import lru_cache
+from itertools import product
 
 from andy_cli.compiler.expression import Expression
 
@@ -251,11 +252,8 @@ def are_opposite(first_name: str, second_name: str) -> bool:
     """`start_date` and `end_date`: alike, and never the same."""
     first_words, second_words = set(split_words(first_name)), set(split_words(second_name))
     only_first, only_second = first_words - second_words, second_words - first_words
-    if any(
-        frozenset((first_word, second_word)) in OPPOSITES
-        for first_word in only_first
-        for second_word in only_second
-    ):
+    pairs = map(frozenset, product(only_first, only_second))
+    if any(pair in OPPOSITES for pair in pairs):
         return True
     if (only_first & EARLY and only_second & LATE) or (only_first & LATE and only_second & EARLY):
         return True
@@ -264,29 +262,29 @@ def are_opposite(first_name: str, second_name: str) -> bool:
 
 def is_abbreviation(abbreviation: str, full_word: str) -> bool:
     """`km` is kilometers: the letters of the one, in order, begin and stand in the other."""
-    if (
-        not 0 < len(abbreviation) <= 4
-        or not full_word.startswith(abbreviation[0])
-        or len(full_word) < 2 * len(abbreviation)
-    ):
+    if not 0 < len(abbreviation) <= 4 or len(full_word) < 2 * len(abbreviation):
         return False
-    remaining_letters = iter(full_word)
+    if not full_word.startswith(abbreviation[0]):
+        return False
+    remaining_letters = iter(full_word)  # `in` goes on behind the letter that it found last
     return all(letter in remaining_letters for letter in abbreviation)
 
 
 @lru_cache(maxsize=4096)
 def canonical_words(name: str) -> tuple[str, ...]:
     """The words of a name, without plurals, each by the word that stands for it."""
-    singular_words = [
-        word_part for word in split_words(name) for word_part in DIGITS.sub(r"\1 \2", word).split()
-    ]
-    spelled = [
-        SYNONYMS.get(word) or SYNONYMS.get(singular_of(word), singular_of(word))
-        for word in singular_words
-    ]
-    if len(singular_words) > 1 and spelled[-2] in MEASURES:
-        spelled[-1] = UNIT_LETTERS.get(singular_words[-1], spelled[-1])
+    words: list[str] = []
+    for word in split_words(name):
+        words += DIGITS.sub(r"\1 \2", word).split()
+    spelled = list(map(_find_canonical_word, words))
+    if len(words) > 1 and spelled[-2] in MEASURES:
+        spelled[-1] = UNIT_LETTERS.get(words[-1], spelled[-1])
     return tuple(spelled)
+
+
+def _find_canonical_word(word: str) -> str:
+    singular = singular_of(word)
+    return SYNONYMS.get(word) or SYNONYMS.get(singular, singular)
 
 
 def singular_of(word: str) -> str:
@@ -306,11 +304,10 @@ def content_words(name: str) -> frozenset[str]:
 
 def is_silent(name: str) -> bool:
     """Tell whether a name says nothing of what is meant: `value`, `input_text`."""
-    return (
-        bool(split_words(name))
-        and set(canonical_words(name)) <= SILENT
-        and "count" not in split_words(name)
-    )
+    words = split_words(name)
+    if not words or "count" in words:
+        return False
+    return set(canonical_words(name)) <= SILENT
 
 
 def says_nothing(key: str) -> bool:
@@ -416,12 +413,9 @@ def abbreviates(abbreviation: str, full_word: str) -> bool:
         return full_word.startswith(abbreviation) and len(full_word) > 2
     if abbreviation in UNITS or abbreviation in BOUNDS or not any(map(str.isalpha, abbreviation)):
         return False
-    consonants = not set(abbreviation[1:]) & set("aeiou")
-    return (
-        consonants
-        and not full_word.startswith(abbreviation)
-        and is_abbreviation(abbreviation, full_word)
-    )
+    if full_word.startswith(abbreviation) or set(abbreviation[1:]) & set("aeiou"):
+        return False
+    return is_abbreviation(abbreviation, full_word)
 
 
 def unexplained_words(
@@ -429,19 +423,18 @@ def unexplained_words(
 ) -> frozenset[str]:
     """The words of the written name that the declared one neither has nor implies."""
     order = canonical_words(written)
-    last_common = max(
-        (index for index, word in enumerate(order) if word in shared_words), default=-1
-    )
-    words_behind = frozenset(order[last_common + 1 :]) if last_common >= 0 else frozenset()
+    shared_places = [index for index, word in enumerate(order) if word in shared_words]
+    words_behind: frozenset[str] = frozenset()
+    if shared_places:
+        words_behind = frozenset(order[shared_places[-1] + 1 :])
     known_words = content_words(tool) | content_words(about)
     if shared_words <= UNITS:
         known_words |= MEASURES
     if "identifier" not in shared_words:
         known_words |= ENTITIES
     carried = CARRIERS & words_behind
-    implied = (carried | known_words - words_behind) - BOUNDS - ENDS - UNITS | (
-        UNITS & content_words(about)
-    )
+    implied = (carried | (known_words - words_behind)) - BOUNDS - ENDS - UNITS
+    implied |= UNITS & content_words(about)  # a unit is implied by nothing but its description
     return unmatched - frozenset(word for word in implied if len(word) > 1 and not word.isdigit())
 
 
