@@ -254,20 +254,15 @@ def name_positional(
     """A list of values in the schema's order; a list of one object is that object."""
     if not positional_values:
         return {}
-    if (
-        len(positional_values) == 1
-        and isinstance(positional_values[0], dict)
-        and not pairs_in(positional_values)
-    ):
-        return positional_values[0]
     if named_pairs := pairs_in(positional_values):
         return named_pairs
+    first_value = positional_values[0]
+    if len(positional_values) == 1 and isinstance(first_value, dict):
+        return first_value
     parameter_names = list(declared_properties(tool))
-    return (
-        dict(zip(parameter_names, positional_values, strict=False))
-        if len(parameter_names) >= len(positional_values)
-        else None
-    )
+    if len(parameter_names) < len(positional_values):
+        return None
+    return dict(zip(parameter_names, positional_values, strict=False))
 
 
 def pairs_in(values: list[object]) -> dict[str, object]:
@@ -296,20 +291,20 @@ def unwrap_arguments(value: dict[str, object], tool: Schema | None) -> dict[str,
 
 def whole_call(json_value: Mapping[str, object], tool: Schema) -> dict[str, object] | None:
     """The arguments, where the whole call was written once more inside its own frame."""
-    own_name = tool.get("function", tool).get("name")
     argument_objects = {
         key: key_value for key in ARGUMENTS if isinstance(key_value := json_value.get(key), dict)
     }
     name_keys = [key for key in NAMES if isinstance(json_value.get(key), str)]
-    if (
-        len(argument_objects) != 1
-        or not name_keys
-        or set(json_value) - {*argument_objects, *name_keys, "type", *IDS}
-    ):
+    if len(argument_objects) != 1 or not name_keys:
+        return None
+    if set(json_value) - {*argument_objects, *name_keys, "type", *IDS}:
         return None
     ((key, arguments),) = argument_objects.items()
-    is_own = clean_tool_name(str(json_value[name_keys[0]]), {str(own_name): tool}) == own_name
-    return dict(arguments) if is_own and key not in declared_properties(tool) else None
+    if key in declared_properties(tool):
+        return None
+    own_name = tool.get("function", tool).get("name")
+    written_name = clean_tool_name(str(json_value[name_keys[0]]), {str(own_name): tool})
+    return dict(arguments) if written_name == own_name else None
 
 
 def fits_tool(request: ToolRequest, tools: Tools) -> bool:

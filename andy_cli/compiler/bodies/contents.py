@@ -10,6 +10,7 @@ import html
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from andy_cli.compiler.bodies import calls, json_text, python_calls
@@ -144,26 +145,24 @@ def _read_next(frame_text: str, position: int, tools: Tools, is_closed: bool) ->
     if frame_text[position] in "{[":
         return _read_json(frame_text, position, tools)
     # A tag that holds the name comes before one that may be a name: most are both by their form.
-    if tag := TAG.compiled.match(frame_text, position) or SECTION.compiled.match(
-        frame_text, position
-    ):
+    tag = TAG.compiled.match(frame_text, position)
+    tag = tag or SECTION.compiled.match(frame_text, position)
+    if tag:
         return _read_element(frame_text, tag, tag["name"], tools, is_closed)
     if keyed_name := KEYED_NAME.compiled.match(frame_text, position):
-        return _read_named(
-            frame_text, keyed_name, _end_of_body(frame_text, keyed_name.end()), tools, is_closed
-        )
+        end_position = _end_of_body(frame_text, keyed_name.end())
+        return _read_named(frame_text, keyed_name, end_position, tools, is_closed)
     child_tag = CHILD.compiled.match(frame_text, position)
     if child_tag and clean_tool_name(child_tag["tag"], tools) in tools:
         return _read_element(frame_text, child_tag, child_tag["tag"], tools, is_closed)
     plain_name = PLAIN_NAME.compiled.match(frame_text, position)
-    if plain_name and (
-        clean_tool_name(plain_name["name"], tools) in tools
-        or frame_text.startswith("{", plain_name.end())
-    ):
-        return _read_named(
-            frame_text, plain_name, _end_of_named(frame_text, plain_name.end()), tools, is_closed
-        )
-    return None
+    if plain_name is None:
+        return None
+    is_known = clean_tool_name(plain_name["name"], tools) in tools
+    if not is_known and not frame_text.startswith("{", plain_name.end()):
+        return None
+    end_position = _end_of_named(frame_text, plain_name.end())
+    return _read_named(frame_text, plain_name, end_position, tools, is_closed)
 
 
 def _read_named(
@@ -235,22 +234,22 @@ def _read_element(
 
 def _find_closer(frame_text: str, tag: re.Match[str]) -> tuple[int, int]:
     """Find where an element's closer begins and ends; without one both are the end of its body."""
-    in_tokens = tag.re is SECTION.compiled
-    closer_opening, closer_ending = (
-        ("<|close|>call", "<|sep|>") if in_tokens else (f"</{tag['tag']}", ">")
-    )
+    closer_opening, closer_ending = f"</{tag['tag']}", ">"
+    if tag.re is SECTION.compiled:  # of control tokens, which name no tag
+        closer_opening, closer_ending = "<|close|>call", "<|sep|>"
     closer_start = frame_text.find(closer_opening, tag.end())
     if closer_start < 0:
         body_end = _end_of_body(frame_text, tag.end())
         return body_end, body_end
     if QUOTABLE_TAG.compiled.match(frame_text, closer_start):  # perhaps that of a quoted call
         own_tags = find_own_tags(frame_text, QUOTABLE_TAG.compiled, tag.end())
-        closer_starts = (
-            own_tag.start() for own_tag in own_tags if own_tag[0].startswith(closer_opening)
-        )
-        closer_start = next(closer_starts, len(frame_text))
-    closer_end = frame_text.find(closer_ending, closer_start)
-    return closer_start, closer_end + len(closer_ending) if closer_end >= 0 else len(frame_text)
+        closers = (own_tag for own_tag in own_tags if own_tag[0].startswith(closer_opening))
+        closer = next(closers, None)
+        closer_start = closer.start() if closer else len(frame_text)
+    ending_start = frame_text.find(closer_ending, closer_start)
+    if ending_start < 0:
+        return closer_start, len(frame_text)
+    return closer_start, ending_start + len(closer_ending)
 
 
 QUOTABLE_TAG = Expression(TAGS)
@@ -268,14 +267,12 @@ def _end_of_body(frame_text: str, position: int) -> int:
 
 def _end_of_named(frame_text: str, position: int) -> int:
     """The end of what follows a plain name: a value ends itself, else the frame ends it."""
-    value_start = position + len(frame_text[position:]) - len(frame_text[position:].lstrip())
-    if frame_text[value_start : value_start + 1] in ("{", "[", "("):
-        end_position = (
-            python_calls.call_end(frame_text, value_start + 1) + 1
-            if frame_text[value_start] == "("
-            else JsonScan().feed(frame_text, value_start)
-        )
-        return end_position or len(frame_text)
+    value_start = len(frame_text) - len(frame_text[position:].lstrip())
+    if frame_text.startswith(("{", "["), value_start):
+        return JsonScan().feed(frame_text, value_start) or len(frame_text)
+    if frame_text.startswith("(", value_start):
+        call_end = python_calls.call_end(frame_text, value_start + 1)
+        return call_end + 1 if call_end >= 0 else len(frame_text)
     return _end_of_body(frame_text, position)
 
 
@@ -328,17 +325,16 @@ TOKENS = Expression(r"(?:\s|<\|[\w:./\-]{1,60}\|>|<\uff5c[\w\u2581]{1,40}\uff5c>
 
 
 def _without_frames(body_text: str) -> str:
-    body_text = TOKENS.sub("", body_text, count=1) if TOKENS.match(body_text) else body_text
+    if tokens := TOKENS.match(body_text):
+        body_text = body_text[tokens.end() :]
     body_text = body_text.strip()
     while body_text.startswith("\\n"):
         body_text = body_text[2:].lstrip()
     while body_text.endswith("\\n"):
         body_text = body_text[:-2].rstrip()
-    return (
-        body_text.removeprefix("```json").strip("`").strip()
-        if body_text.startswith("```")
-        else body_text
-    )
+    if not body_text.startswith("```"):
+        return body_text
+    return body_text.removeprefix("```json").strip("`").strip()
 
 
 def _as_json(body_text: str, tool: Schema | None) -> dict[str, object] | None:
@@ -359,11 +355,9 @@ def _as_python(body_text: str, tool: Schema | None) -> dict[str, object] | None:
     elif not (KEYWORD.match(body_text) or BARE_WORDS.fullmatch(body_text)):
         return None
     python_requests = python_calls.parse_calls(f"f({body_text})", {"f": tool} if tool else {})
-    return (
-        dict(python_requests[0].arguments or {})
-        if python_requests and len(python_requests) == 1
-        else None
-    )
+    if not python_requests or len(python_requests) > 1:
+        return None
+    return dict(python_requests[0].arguments or {})
 
 
 KEYWORD = Expression(r"\s*[A-Za-z_]\w*\s*=(?!=)\s*[\"'\[{(\d\-TFN]")
@@ -390,33 +384,27 @@ def _as_elements(body_text: str, tool: Schema | None) -> dict[str, object] | Non
         if _holds_another(value_text, {parameter_name, *arguments}, tool):
             return None
         parameter_schema = parameter_schemas.get(parameter_name)
-        if not add_value(
-            arguments,
-            parameter_name,
-            parse_typed(value_text, parameter_schema, root_schema),
-            parameter_schema,
-            root_schema,
-        ):
+        value = parse_typed(value_text, parameter_schema, root_schema)
+        if not add_value(arguments, parameter_name, value, parameter_schema, root_schema):
             return None
     return arguments
 
 
 def _match_argument_tag(body_text: str, position: int, tool: Schema | None) -> re.Match[str] | None:
-    named_tag = PARAMETER.compiled.match(body_text, position) or PAIR.compiled.match(
-        body_text, position
-    )
-    if named_tag is not None:
-        return named_tag
+    for tag_pattern in (PARAMETER, PAIR):
+        if named_tag := tag_pattern.compiled.match(body_text, position):
+            return named_tag
     child_tag = CHILD.compiled.match(body_text, position)
-    return child_tag if child_tag is not None and _may_be_key(child_tag["tag"], tool) else None
+    if child_tag is None or not _may_be_key(child_tag["tag"], tool):
+        return None
+    return child_tag
 
 
 def _read_argument_element(body_text: str, argument_tag: re.Match[str]) -> tuple[str, str, int]:
     """(the argument's name, its value as written, where the element ends)."""
     tag_groups = argument_tag.groupdict()
-    parameter_name = html.unescape(
-        (tag_groups.get("key") or tag_groups["tag"]).replace("\\_", "_").strip()
-    )
+    written_name = tag_groups.get("key") or tag_groups["tag"]
+    parameter_name = html.unescape(written_name.replace("\\_", "_").strip())
     if tag_groups.get("empty"):
         attribute = VALUE.search(tag_groups.get("rest") or "")
         value_text = html.unescape(attribute[1] or attribute[2] or "") if attribute else ""
@@ -430,12 +418,11 @@ def _read_argument_element(body_text: str, argument_tag: re.Match[str]) -> tuple
 def _holds_another(value_text: str, given_names: set[str], tool: Schema | None) -> bool:
     """Tell whether a value goes on beyond its closer to another argument of the tool."""
     _, closer, text_behind = value_text.partition("</")
-    missing_names = set(declared_properties(tool)) - given_names if closer else set()
-    return any(
-        argument_tag["key"] in missing_names
-        for tag_pattern in (PARAMETER, PAIR)
-        for argument_tag in tag_pattern.finditer(text_behind)
-    )
+    if not closer:
+        return False
+    missing_names = set(declared_properties(tool)) - given_names
+    argument_tags = chain(PARAMETER.finditer(text_behind), PAIR.finditer(text_behind))
+    return any(argument_tag["key"] in missing_names for argument_tag in argument_tags)
 
 
 def _as_closed_elements(body_text: str, tool: Schema | None) -> dict[str, object] | None:
@@ -457,28 +444,18 @@ def _element_value(
     """The text up to the closer that another argument, or nothing, follows."""
     position = value_start
     while True:
-        closer_positions = (
-            body_text.find(f"</{tag_name}", position),
-            body_text.find(f"</{parameter_name}", position),
-        )
-        found_positions = [
-            closer_position for closer_position in closer_positions if closer_position >= 0
-        ]
-        if not found_positions:
+        closers = [body_text.find(f"</{name}", position) for name in (tag_name, parameter_name)]
+        closer_start = min((closer for closer in closers if closer >= 0), default=-1)
+        if closer_start < 0:
             break
-        closer_start = min(found_positions)
         end_position = body_text.find(">", closer_start) + 1 or len(body_text)
-        if not body_text[end_position:].strip() or body_text[end_position:].lstrip().startswith(
-            "<"
-        ):
+        following_text = body_text[end_position:].lstrip()
+        if not following_text or following_text.startswith("<"):
             return _strip_framing(body_text[value_start:closer_start]), end_position
         position = end_position
     # It was never closed: it ends where the next argument begins.
-    next_starts = [
-        next_tag.start()
-        for tag_pattern in (PARAMETER, PAIR)
-        if (next_tag := tag_pattern.compiled.search(body_text, value_start))
-    ]
+    next_tags = [pattern.compiled.search(body_text, value_start) for pattern in (PARAMETER, PAIR)]
+    next_starts = [next_tag.start() for next_tag in next_tags if next_tag]
     end_position = min(next_starts, default=len(body_text))
     return _strip_framing(body_text[value_start:end_position]), end_position
 
@@ -539,14 +516,10 @@ def _holds_another_key(key_value_match: re.Match[str], parameter_names: Collecti
 
 
 def _strip_quotes(value_text: str) -> str:
-    if (
-        len(value_text) > 1
-        and value_text[0] == value_text[-1]
-        and value_text[0] in "\"'`"
-        and value_text[0] not in value_text[1:-1]
-    ):
-        return value_text[1:-1]
-    return value_text
+    if len(value_text) < 2 or value_text[0] not in "\"'`":
+        return value_text
+    quote, inside = value_text[0], value_text[1:-1]
+    return inside if value_text[-1] == quote and quote not in inside else value_text
 
 
 def _as_only_text(body_text: str, tool: Schema | None) -> dict[str, object] | None:
@@ -555,11 +528,9 @@ def _as_only_text(body_text: str, tool: Schema | None) -> dict[str, object] | No
     if len(parameter_schemas) != 1 or body_text[:1] in '{[<"':
         return None
     ((parameter_name, parameter_schema),) = parameter_schemas.items()
-    return (
-        {parameter_name: body_text}
-        if "string" in allowed_kinds(parameter_schema, parameters_schema(tool))
-        else None
-    )
+    if "string" not in allowed_kinds(parameter_schema, parameters_schema(tool)):
+        return None
+    return {parameter_name: body_text}
 
 
 Read = Callable[[str, Schema | None], dict[str, object] | None]

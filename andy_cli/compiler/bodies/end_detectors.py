@@ -156,11 +156,12 @@ def begins_contents(text: str, tools: Tools) -> bool | None:
     if text[0] in "{[<'\"":
         return True
     call_name = CALL_NAME.match(text)
-    if call_name is None or call_name.end() == len(text):
-        return None if call_name else False
-    if text[call_name.end() :] == "\\":  # as Markdown writes an underline
+    if call_name is None:
+        return False
+    rest = text[call_name.end() :]
+    if rest in ("", "\\"):  # the name may go on: Markdown writes an underline with a backslash
         return None
-    next_character = text[call_name.end() :].lstrip()[:1]
+    next_character = rest.lstrip()[:1]
     if clean_tool_name(call_name[1], tools) in tools or next_character in ("(", "{"):
         return True
     return False if next_character else None
@@ -170,15 +171,13 @@ class FrameEnd:
     """Whatever stands in a frame, up to one of its end markers; given up where words begin it."""
 
     def __init__(self, end_markers: Iterable[str], start_marker: str, tools: Tools) -> None:
-        own_closer = (
-            (f"</{start_marker[1:-1]}>",)
-            if start_marker[0] == "<" and start_marker[-1] == ">"
-            else ()
-        )
+        closers = list(end_markers)
+        if start_marker[0] == "<" and start_marker[-1] == ">":
+            closers.append(f"</{start_marker[1:-1]}>")
         self._tools = tools
         self._start = ""
         self._begun = False
-        self._until = MarkerEnd(*dict.fromkeys((*end_markers, *own_closer, NEVER_WRITTEN)))
+        self._until = MarkerEnd(*dict.fromkeys([*closers, NEVER_WRITTEN]))
 
     def feed(self, text: str) -> int | None:
         frame_end = self._until.feed(text)

@@ -25,6 +25,9 @@ QUOTED = frozenset(['""', "''", "\u201c\u201d", "\u2018\u2019", "\u201d\u201d"])
 
 
 QUOTES = "\"'\u201c\u2018[{("
+BEFORE_TEXT = frozenset("=([{,:")
+AFTER_TEXT = frozenset(["", *",:)]}"])
+"""What may stand before and after a quoted text; other quotation marks belong to words."""
 UNREAD = Expression(r"[,\n]\s*[A-Za-z_]\w*\s*=(?!=)")
 
 
@@ -80,9 +83,9 @@ def read_texts(value: object, tools: Tools) -> list[ToolRequest] | None:
 def is_cut_off(text: str, tools: Tools) -> bool:
     """Tell whether calls of known tools begin here, and the last one does not end."""
     begun = position = skip_characters(text, 0, " \t\r\n[")
-    while (call := CALL.compiled.match(text, position)) and clean_tool_name(
-        call[1], tools
-    ) in tools:
+    while call := CALL.compiled.match(text, position):
+        if clean_tool_name(call[1], tools) not in tools:
+            break
         end = call_end(text, call.end())
         if end < 0:
             return True
@@ -164,8 +167,9 @@ def call_of(node: ast.expr, tools: Tools) -> ToolRequest:
 
 def by_position(order: list[str], values: list[object]) -> dict[str, object]:
     """Values in the schema's order; one object of nothing but parameters is all of them."""
-    if len(values) == 1 and isinstance(values[0], dict) and values[0].keys() <= set(order):
-        return {str(key): value for key, value in values[0].items()}
+    match values:
+        case [dict() as arguments] if arguments.keys() <= set(order):
+            return {str(key): value for key, value in arguments.items()}
     return dict(zip(order, values, strict=False))
 
 
@@ -290,14 +294,7 @@ def call_end(text: str, position: int) -> int:
     depth = 1
     while position < len(text):
         character = text[position]
-        if character in "\"'" and character_before(text, position) in (
-            "=",
-            "(",
-            ",",
-            "[",
-            "{",
-            ":",
-        ):
+        if character in "\"'" and character_before(text, position) in BEFORE_TEXT:
             position = string_end(text, position)
         elif character in "([{":
             depth += 1
@@ -316,14 +313,7 @@ def string_end(text: str, position: int) -> int:
     while position < len(text):
         if text[position] == "\\":
             position += 1
-        elif text[position] == quote and character_after(text, position + 1) in (
-            "",
-            ",",
-            ")",
-            "]",
-            "}",
-            ":",
-        ):
+        elif text[position] == quote and character_after(text, position + 1) in AFTER_TEXT:
             break
         position += 1
     return position

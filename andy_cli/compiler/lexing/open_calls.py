@@ -36,7 +36,9 @@ def read_open_call(dialect: Dialect, written: str, tools: Tools) -> OpenCall | N
     None where it ends elsewhere, names no tool, is one of several or would have to be mended.
     """
     tail = find_tail(dialect)
-    if not tail or written.endswith("\\") or (tail[0] == JSON_QUOTE and not _in_json_text(written)):
+    if not tail or written.endswith("\\"):
+        return None
+    if tail[0] == JSON_QUOTE and not _in_json_text(written):
         return None
     parsed = dialect.parse(f"{written}{MARK}{tail}", tools)
     return None if parsed is None else _read_marked(parsed, tail, tools)
@@ -52,9 +54,11 @@ def find_tail(dialect: Dialect) -> str:
 
 def _in_json_text(written: str) -> bool:
     """Tell whether JSON that begins in it ends inside a text that is a value."""
-    texts = [*JSON_TEXT.finditer(written, max(written.find("{"), 0))]
-    is_open = bool(texts) and not texts[-1][1]
-    return is_open and written[: texts[-1].start()].rstrip().endswith(":")
+    json_start = max(written.find("{"), 0)
+    texts = list(JSON_TEXT.finditer(written, json_start))
+    if not texts or texts[-1][1]:  # the last one has its closing quote
+        return False
+    return written[: texts[-1].start()].rstrip().endswith(":")
 
 
 def _read_marked(parsed: Parsed, tail: str, tools: Tools) -> OpenCall | None:
@@ -72,11 +76,9 @@ def _read_marked(parsed: Parsed, tail: str, tools: Tools) -> OpenCall | None:
         f"{_dump(argument_name)}: {_dump(argument)}, "
         for argument_name, argument in complete_arguments
     )
-    return (
-        None
-        if MARK in earlier_arguments + sure_value
-        else OpenCall(name, f"{{{earlier_arguments}{_dump(key)}: {sure_value}")
-    )
+    if MARK in earlier_arguments + sure_value:
+        return None
+    return OpenCall(name, f"{{{earlier_arguments}{_dump(key)}: {sure_value}")
 
 
 def _is_one_sure_call(parsed: Parsed) -> bool:

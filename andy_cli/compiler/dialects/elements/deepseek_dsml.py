@@ -22,32 +22,29 @@ BAR = "\uff5c"
 EXACT = INVOKE._replace(framing=False)
 
 
-def make_dsml_dialect(name: str, word: str, section: str) -> Dialect:
-    """`section` is what newer models call the element around the calls."""
+def make_dsml_dialect(name: str, word: str) -> Dialect:
+    """`word` is what stands between the bars of every tag."""
 
     def write(request: ToolRequest) -> str:
-        parameters = [
-            f'<{tag_prefix}parameter name="{key}" string="{str(isinstance(value, str)).lower()}">'
-            f"{write_raw(value)}</{tag_prefix}parameter>\n"
-            for key, value in (request.arguments or {}).items()
-        ]
-        opening = f'<{tag_prefix}invoke name="{request.name}">'
-        invocation = f"{opening}\n{''.join(parameters)}</{tag_prefix}invoke>"
-        return f"<{tag_prefix}{section}>\n{invocation}\n</{tag_prefix}{section}>"
+        lines = [f"<{tag_prefix}{SECTIONS[0]}>", f'<{tag_prefix}invoke name="{request.name}">']
+        for key, value in (request.arguments or {}).items():
+            is_text = "true" if isinstance(value, str) else "false"
+            opening = f'<{tag_prefix}parameter name="{key}" string="{is_text}">'
+            lines.append(f"{opening}{write_raw(value)}</{tag_prefix}parameter>")
+        lines += [f"</{tag_prefix}invoke>", f"</{tag_prefix}{SECTIONS[0]}>"]
+        return "\n".join(lines)
 
     tag_prefix = f"{BAR}{word}{BAR}"
     tag_prefixes = [
         f"{bar_character}{word}{bar_character}{separator}"
         for bar_character, separator in product((BAR, "|"), ("", " "))
     ]
-    sections = [tag_prefix + kind for tag_prefix in tag_prefixes for kind in SECTIONS]
+    sections = ["".join(parts) for parts in product(tag_prefixes, SECTIONS)]
+    closed = [*sections, *(f"{tag_prefix}invoke" for tag_prefix in tag_prefixes)]
     return tagged.make_tagged_dialect(
         name=name,
         start_markers=tuple(f"<{section_name}>" for section_name in sections),
-        end_markers=tuple(
-            f"</{name}>"
-            for name in [*sections, *(f"{tag_prefix}invoke" for tag_prefix in tag_prefixes)]
-        ),
+        end_markers=tuple(f"</{closed_name}>" for closed_name in closed),
         tags=EXACT,
         write=write,
         bare_start_markers=tuple(f"<{tag_prefix}invoke name=" for tag_prefix in tag_prefixes),
@@ -55,8 +52,9 @@ def make_dsml_dialect(name: str, word: str, section: str) -> Dialect:
 
 
 SECTIONS = ("function_calls", "tool_calls", "calls")
+"""The element around the calls, as one model after the other names it; the first is written."""
 
 
-DIALECT = make_dsml_dialect("deepseek_dsml", "DSML", "function_calls")._replace(
+DIALECT = make_dsml_dialect("deepseek_dsml", "DSML")._replace(
     models=("deepseek-v3.2*", "deepseek-v4*")
 )

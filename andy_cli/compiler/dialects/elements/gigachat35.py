@@ -9,6 +9,4 @@
 
 from andy_cli.compiler.dialects.elements.deepseek_dsml import make_dsml_dialect
 
-DIALECT = make_dsml_dialect("gigachat35", "GCML", "function_calls")._replace(
-    models=("gigachat-3.5*",)
-)
+DIALECT = make_dsml_dialect("gigachat35", "GCML")._replace(models=("gigachat-3.5*",))

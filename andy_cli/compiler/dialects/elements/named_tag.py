@@ -56,8 +56,10 @@ def read_attributes(tag: re.Match[str], tool: Schema) -> dict[str, object] | Non
     required = set(calls.parameters_schema(tool).get("required") or ())
     written = {match["key"]: match["text"] for match in ATTRIBUTE.finditer(tag["attributes"])}
     inside = (tag["inside"] or "").strip("\n")
-    if inside.strip():  # of which nothing needs it, it is none of the tool's
-        written.update(dict.fromkeys(sorted(required - written.keys())[:1] or ["\0"], inside))
+    if inside.strip():
+        missing = sorted(required - written.keys())
+        # Where nothing is missing it gets a name that no tool has: so it is refused below.
+        written[missing[0] if missing else "\0"] = inside
     if schemas.keys() >= written.keys() >= required:
         return {name: typed.parse_typed(text, schemas[name]) for name, text in written.items()}
     return dict(written) if "_" in tag["name"] and not inside else None

@@ -13,17 +13,14 @@ from andy_cli.messages import ToolRequest
 def read(text: str, tools: Tools) -> list[ToolRequest] | None:
     """Known names or not: the marker says that these are calls."""
     value = json_text.read_value(text)
-    items = value if isinstance(value, list) else [value]
-    if not all(isinstance(item, dict) and len(item) == 1 for item in items):
-        return builders.read_json_calls(text, tools)
-    named_arguments = [call for item in items if isinstance(item, dict) for call in item.items()]
-    return [
-        ToolRequest(
-            name=calls.clean_tool_name(name, tools),
-            arguments=arguments if isinstance(arguments, dict) else {},
-        )
-        for name, arguments in named_arguments
-    ]
+    requests: list[ToolRequest] = []
+    for item in value if isinstance(value, list) else [value]:
+        if not isinstance(item, dict) or len(item) != 1:
+            return builders.read_json_calls(text, tools)
+        ((written_name, arguments),) = item.items()
+        name = calls.clean_tool_name(written_name, tools)
+        requests.append(ToolRequest(name, arguments if isinstance(arguments, dict) else {}))
+    return requests
 
 
 DIALECT = builders.make_json_dialect(

@@ -90,11 +90,14 @@ def read_quoted(text: str) -> tuple[str, int]:
         value, size = STRINGS.raw_decode(text)
     except ValueError:
         size = 0
-    if size and (not text[size:].strip() or OPTION.match(text[size:])):
+    rest = text[size:]
+    if size and (not rest.strip() or OPTION.match(rest)):
         return value, size
-    ends = (option.start() for option in NEXT_OPTION.finditer(f"{text}\n--end"))
-    size = next((end for end in ends if text[1:end].rstrip().endswith('"')), len(text))
-    return text[1:size].rstrip().removesuffix('"'), size
+    for option in NEXT_OPTION.finditer(f"{text}\n--end"):
+        written = text[1 : option.start()].rstrip()
+        if written.endswith('"'):
+            return written.removesuffix('"'), option.start()
+    return text[1:].rstrip(), len(text)
 
 
 def write_json(value: object) -> str:

@@ -25,11 +25,9 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     if body[:1] in ("{", "[") or not body.strip() or body.startswith(CLOSE):
         return builders.read_headed_call(name, body, (CLOSE, "</tool_call>"), tools)
     parameter_names = list(calls.declared_properties(tools.get(name)))
-    if (
-        len(parameter_names) != 1
-        or not takes_text(name, parameter_names[0], tools)
-        or body.startswith(ELEMENTS)
-    ):
+    if len(parameter_names) != 1 or body.startswith(ELEMENTS):
+        return None
+    if not takes_text(name, parameter_names[0], tools):
         return None
     code, closer, _ = body.rpartition(CLOSE)
     if not closer:

@@ -73,13 +73,10 @@ def find_format_violation(reply: str, strictly: bool) -> str:
     Unless strictly, reasoning in tags, one fence around it and white space do not.
     """
     text = reply if strictly else strip_fence(THINKING.sub("", reply).strip("\ufeff \r\n\t"))
+    read = json_text.parse_strict if strictly else json_text.read_value
     values, _ = json_text.values_and_rest(text)
-    is_complete = (
-        json_text.parse_strict(text) is not None
-        if strictly
-        else json_text.read_value(text) is not None
-    )
-    if not is_complete or not text.startswith("{") or len(values) > 1 or not is_ended(text):
+    is_whole = text.startswith("{") and is_ended(text) and read(text) is not None
+    if not is_whole or len(values) > 1:
         return f"That was not one JSON object. {SEND}"
     parsed = parse(text, {})
     if parsed is None:

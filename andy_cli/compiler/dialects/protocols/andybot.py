@@ -111,12 +111,10 @@ def read_values(letter_text: str, tool: Schema) -> Arguments | None:
 
 
 def write(request: ToolRequest) -> str:
-    return "\n".join(
-        [
-            f"DEAR ANDYBOT, {request.name.upper()}",
-            *(f"{name}: {write_plain(value)}" for name, value in (request.arguments or {}).items()),
-        ]
-    )
+    lines = [f"DEAR ANDYBOT, {request.name.upper()}"]
+    for name, value in (request.arguments or {}).items():
+        lines.append(f"{name}: {write_plain(value)}")
+    return "\n".join(lines)
 
 
 def write_plain(value: object) -> str:
@@ -229,18 +227,21 @@ def clean_answer(parameter: str, answer: str, schema: Schema) -> str:
     """`"~/mp3"`, `path: ~/mp3`, `The path is ~/mp3.` are all `~/mp3`; a text of several lines is
     the value as it stands, without a fence around it.
     """
+    name = re.escape(parameter)
     text = ROLE_LINE.split(answer, maxsplit=1)[0].strip("\r\n").rstrip()
-    text = re.sub(rf"^\W*{re.escape(parameter)}\W*:[ \t]*\n", "", text, count=1, flags=re.I)
+    text = re.sub(rf"^\W*{name}\W*:[ \t]*\n", "", text, count=1, flags=re.I)
     if fenced := FENCED.fullmatch(text):
         text = fenced["inside"]
     if "\n" in text.strip() and may_have_lines(schema):
         return text
-    text = strip_answer_quotes(text.strip().partition("\n")[0].strip())
-    sentence = re.match(rf"(?:the )?{re.escape(parameter)}(?:\s*[:=]|\s+is\b)\s*(.+)", text, re.I)
-    if sentence:
-        text = sentence[1].strip()
-        text = text if "=" in answer or ":" in answer else text.removesuffix(".")
-    return strip_answer_quotes(text)
+    line = strip_answer_quotes(text.strip().partition("\n")[0])
+    sentence = re.match(rf"(?:the )?{name}(?:\s*[:=]|\s+is\b)\s*(.+)", line, re.I)
+    if sentence is None:
+        return line
+    value = sentence[1].strip()
+    if "=" not in answer and ":" not in answer:  # of a sentence: `The path is ~/mp3.`
+        value = value.removesuffix(".")
+    return strip_answer_quotes(value)
 
 
 ROLE_LINE = re.compile(r"^[^\w\n]*(?:dear andybot\b|andybot (?:asks|responds)\b)", re.I | re.M)
@@ -265,13 +266,14 @@ def strip_answer_quotes(text: str) -> str:
     return text
 
 
+BOOLEANS = {"yes": True, "true": True, "no": False, "false": False}
+
+
 def convert_answer(answer: str, schema: Schema) -> object | None:
     """The answer in the type the schema asks for; None if it cannot be."""
     kind = schema.get("type", "string")
     if kind == "boolean":
-        return {"yes": True, "true": True, "no": False, "false": False}.get(
-            answer.lower().rstrip(".!")
-        )
+        return BOOLEANS.get(answer.lower().rstrip(".!"))
     if kind in ("integer", "number"):
         return parse_answer_number(answer, kind == "integer")
     if kind in ("array", "object"):
@@ -300,10 +302,12 @@ BULLET = re.compile(r"^\s*(?:[-*\u2022]|\d+[.)])\s+")
 
 def parse_answer_structure(answer: str, kind: str) -> object | None:
     value = read_json(answer)
-    if kind == "array":
-        lines = [BULLET.sub("", line).strip() for line in answer.splitlines() if line.strip()]
-        return value if isinstance(value, list) else [strip_answer_quotes(line) for line in lines]
-    return value if isinstance(value, dict) else None
+    if kind != "array":
+        return value if isinstance(value, dict) else None
+    if isinstance(value, list):
+        return value
+    lines = filter(str.strip, answer.splitlines())
+    return [strip_answer_quotes(BULLET.sub("", line)) for line in lines]
 
 
 # The history as the model knows it: A1, A5 to A11, R1, R3, R11.
@@ -393,14 +397,11 @@ def describe_tools(tools: Tools) -> str:
 
 def constraint(tools: Tools, demanded: bool = False) -> Constraint:
     """One of the commands, or plain talk."""
-    letters = [
-        Choice(
-            write(ToolRequest(name=name)),
-            describe_tool(tool),
-            parameters=tool.get("function", tool).get("parameters"),
-        )
-        for name, tool in tools.items()
-    ]
+    letters: list[Choice] = []
+    for name, tool in tools.items():
+        parameters = tool.get("function", tool).get("parameters")
+        letter = write(ToolRequest(name=name))
+        letters.append(Choice(letter, describe_tool(tool), parameters=parameters))
     return Constraint(choices=tuple(letters), free_text=not demanded)
 
 

@@ -92,15 +92,11 @@ def read_structured(text: str, invented: Sequence[str], tools: Tools) -> Parsed 
 def find_action(text: str, tools: Tools) -> re.Match[str] | None:
     if action := ACTION.search(text) or CALLED.search(text):
         return action
-    known = (pattern.search(text) for pattern in (LABELLED, BRACKETED))
-    return next(
-        (
-            match
-            for match in known
-            if match and calls.clean_tool_name(match["name"], tools) in tools
-        ),
-        ALONE.search(text),
-    )
+    for pattern in (LABELLED, BRACKETED):
+        action = pattern.search(text)
+        if action and calls.clean_tool_name(action["name"], tools) in tools:
+            return action
+    return ALONE.search(text)
 
 
 ENDS = ("finish", "final_answer", "final answer")
@@ -115,7 +111,9 @@ def is_end(action: re.Match[str], tools: Tools) -> bool:
 def read_final(text: str, action: re.Match[str] | None) -> Parsed | None:
     """Read the final answer; below `Action: None`, or a thought that is a paragraph of its own, it
     may stand without its label."""
-    final = FINAL.search(text) or (SPEAKER.search(text) if THOUGHT.match(text) else None)
+    final = FINAL.search(text)
+    if final is None and THOUGHT.match(text):
+        final = SPEAKER.search(text)
     if final:
         answer, *_ = NEXT_QUESTION.split(text[final.end() :], maxsplit=1)
         return Parsed(text=answer.strip(), reasoning=find_thought(text[: final.start()]))
