@@ -56,10 +56,13 @@ def only_announces(user: str, reply: str, is_done: bool = False) -> bool:
 
 def _only_repeats_wish(words: Sequence[str], user: str) -> bool:
     """Tell whether words repeat a wish of the user, and name nothing that the user does not."""
-    wished = {_cut_to_stem(word) for word in WORD.findall(user)}
-    repeats = any(len(word) >= STEM_LETTERS and _cut_to_stem(word) in wished for word in words)
-    names = [word for word in words[1:] if word[0].isupper() and _cut_to_stem(word) not in wished]
-    return repeats and not any(len(name) > 1 for name in names)
+    wished = set(map(_cut_to_stem, WORD.findall(user)))
+    repeated_words = [word for word in words if _cut_to_stem(word) in wished]
+    if not any(len(word) >= STEM_LETTERS for word in repeated_words):
+        return False
+    # The first word of a sentence has a capital without being a name, and so has `I`.
+    names = [word for word in words[1:] if word[0].isupper() and len(word) > 1]
+    return all(_cut_to_stem(name) in wished for name in names)
 
 
 def _cut_to_stem(word: str) -> str:
@@ -72,9 +75,10 @@ def intends_action(text: str) -> bool:
     sentence = mask_quotations(split_sentences(text)[-1].text)
     for language in detect_languages(text):
         match = language.intends.search(sentence)
-        if match is None or not may_lead(sentence[: match.start()]):
+        if match is None:
             continue
-        if not language.unreal.search(f"{sentence[: match.start()]} {sentence[match.end() :]}"):
+        before, behind = sentence[: match.start()], sentence[match.end() :]
+        if may_lead(before) and not language.unreal.search(f"{before} {behind}"):
             return True
     return False
 

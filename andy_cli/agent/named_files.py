@@ -170,14 +170,14 @@ def find_nearest_path(written: str, folder: Path) -> str:
     if "://" in written or not ("/" in written or Path(written).suffix):
         return ""
     try:
-        names = [
-            replace_surrogates(path.name) for path in resolve(written, folder).parent.iterdir()
-        ]
+        nearby_paths = resolve(written, folder).parent.iterdir()
+        names = [replace_surrogates(path.name) for path in nearby_paths]
     except (ToolError, OSError):
         return ""
-    same_stem = sorted(name for name in names if Path(name).stem == Path(written).stem)
-    close = difflib.get_close_matches(Path(written).name, names, n=1, cutoff=0.75) or same_stem
-    return str(Path(written).with_name(close[0])) if close else ""
+    written_path = Path(written)
+    same_stem = sorted(name for name in names if Path(name).stem == written_path.stem)
+    close = difflib.get_close_matches(written_path.name, names, n=1, cutoff=0.75) or same_stem
+    return str(written_path.with_name(close[0])) if close else ""
 
 
 async def read_mention(conversation: Conversation, mention: PathMention) -> ToolResult:
@@ -310,11 +310,12 @@ def is_told_of(name: str, folder: Path, results: str) -> bool:
             lines = [line.strip() for line in file.read(MAX_READ_CHARACTERS).splitlines()]
     except (OSError, ValueError):
         return name in results
-    telling = sorted({*lines}, key=len)[-TELLING_LINES:]
-    if not telling or len(telling[-1]) < MIN_LETTERS:
+    telling = sorted(set(lines), key=len)[-TELLING_LINES:]
+    longest = len(telling[-1]) if telling else 0
+    if longest < MIN_LETTERS:
         return name in results
     # Short lines stand in many files: an import, a rule.
-    return any(line in results for line in telling if 2 * len(line) >= len(telling[-1]))
+    return any(line in results for line in telling if len(line) >= longest / 2)
 
 
 def find_written_paths(request: str, folder: Path) -> Iterator[str]:

@@ -173,11 +173,11 @@ class ToolTitles:
             if not title or self._in_quotation(text, match):
                 continue
             start, end = match.start(), match.start() + len(name)
-            arguments = ARGUMENTS.match(text[end:])
             if SENTENCE_END.search(self._line + text[:start]):
                 title = title[0].upper() + title[1:]
             titled_parts += [text[last_end:start], title]
-            last_end = end + (arguments.end() if arguments else 0)
+            arguments = ARGUMENTS.match(text[end:])
+            last_end = end + arguments.end() if arguments else end
         titled = "".join(titled_parts) + text[last_end:]
         if CALL_ID.search(titled) and not self._are_own_ids(titled):
             titled = CALL_ID.sub("", CALL_ID_ALONE.sub("", titled))
@@ -310,12 +310,12 @@ def find_leaks(rendered: str, markers: Markers, tools: Tools, source: str = "") 
 
 
 def _find_hidden(text: str, markers: Markers, tools: Tools) -> tuple[str, ...]:
-    visible = (*SHOWN, "reasoning")
-    return tuple(
-        segment.text
-        for segment in _split_answer(text, markers, tools)
-        if segment.kind not in visible and segment.text.strip() and not segment.fence
-    )
+    hidden: list[str] = []
+    for segment in _split_answer(text, markers, tools):
+        is_visible = segment.kind in (*SHOWN, "reasoning") or segment.fence
+        if segment.text.strip() and not is_visible:
+            hidden.append(segment.text)
+    return tuple(hidden)
 
 
 def _split_answer(text: str, markers: Markers, tools: Tools) -> list[Segment]:
@@ -341,12 +341,14 @@ def strip_markdown(text: str, markers: Markers, tools: Tools) -> str:
     """
     if not MARKDOWN.intersection(text):
         return text
-    return "".join(
-        segment.text
-        if segment.kind == "code"
-        else html.unescape(EMPHASIS.sub("", ESCAPED.sub(r"\1", segment.text)))
-        for segment in _split_answer(text, markers, tools)
-    )
+    parts: list[str] = []
+    for segment in _split_answer(text, markers, tools):
+        part = segment.text
+        if segment.kind != "code":
+            unescaped = ESCAPED.sub(r"\1", part)
+            part = html.unescape(EMPHASIS.sub("", unescaped))
+        parts.append(part)
+    return "".join(parts)
 
 
 WORKED_ON = 60

@@ -47,10 +47,14 @@ def parse_billions(model: str) -> float | None:
 
     Folder and vendor do not count, a tag does: there is where Ollama writes the size.
     """
-    name = model.lower().replace("\\", "/").rstrip("/").rpartition("/")[2]
-    return max(
-        (size for match in SIZE.finditer(name) if (size := _size(*match.groups()))), default=None
-    )
+    sizes = [_size(*match.groups()) for match in SIZE.finditer(_last_folded_name(model))]
+    return max(filter(None, sizes), default=None)
+
+
+def _last_folded_name(model: str) -> str:
+    """In lower case, without vendor and folder."""
+    path = model.lower().replace("\\", "/").rstrip("/")
+    return path.rpartition("/")[2]
 
 
 def _size(experts: str | None, number: str, unit: str) -> float | None:
@@ -182,7 +186,7 @@ def describe_detection(name: str, origin: str, dialects: Mapping[str, Dialect]) 
 
 def bare_name(model: str) -> str:
     """In lower case, without vendor, folder, tag and the way the weights are packed."""
-    name = model.strip().lower().replace("\\", "/").rstrip("/").rpartition("/")[2]
+    name = _last_folded_name(model.strip())
     name = re.split(r"(?<=.)[:@]", name, maxsplit=1)[0].strip()
     while (shorter := SUFFIX.sub("", name)) != name and shorter:
         name = shorter
@@ -192,19 +196,17 @@ def bare_name(model: str) -> str:
 def by_name(model: str, dialects: Iterable[Dialect]) -> Dialect | None:
     """The dialect whose pattern fits the name most specifically; None if none does."""
     name = bare_name(model)
-    fitting_dialects = [
-        (size, dialect.name, dialect)
-        for dialect in dialects
-        if (size := _measure_fit(name, dialect.models))
-    ]
-    return max(fitting_dialects)[2] if fitting_dialects else None
+    fits = [(_measure_fit(name, dialect.models), dialect.name, dialect) for dialect in dialects]
+    size, _, dialect = max(fits, default=(0, "", None))
+    return dialect if size else None
 
 
 def _measure_fit(name: str, patterns: Sequence[str]) -> int:
     """The letters of the longest pattern that fits; 0 if none does, or one says no."""
-    fitting = [
-        pattern for pattern in patterns if _compile_pattern(pattern.removeprefix("!")).search(name)
-    ]
+    fitting: list[str] = []
+    for pattern in patterns:
+        if _compile_pattern(pattern.removeprefix("!")).search(name):
+            fitting.append(pattern)
     if any(pattern.startswith("!") for pattern in fitting):
         return 0
     return max(map(_count_letters, fitting), default=0)
@@ -227,20 +229,21 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
 
 def _write_part(text: str, position: int) -> str:
     """One character of a pattern as an expression, with what may stand before it."""
-    character, previous, following = (
-        text[position],
-        text[:position].rstrip("-")[-1:],
-        text[position + 1 : position + 2],
-    )
+    character, following = text[position], text[position + 1 : position + 2]
+    previous = text[:position].rstrip("-")[-1:]
     if character == "-":
         return "" if following.isdigit() else "[-_ ]?"
     if character == "." and previous.isdigit() and following.isdigit():
         return r"(?:[.p_]|-(?=\d+(?![a-z\d])))"  # `3-8b` is a size
-    wildcard = {"*": ".*", "?": "."}.get(character)
-    if wildcard:
-        return wildcard
-    version = character.isdigit() and (previous.isalpha() or text[position - 1 : position] == "-")
-    return ("[-_ ]?v?" if version else "") + re.escape(character)
+    if character in WILDCARDS:
+        return WILDCARDS[character]
+    begins_version = previous.isalpha() or text[position - 1 : position] == "-"
+    if character.isdigit() and begins_version:
+        return f"[-_ ]?v?{character}"
+    return re.escape(character)
+
+
+WILDCARDS = {"*": ".*", "?": "."}
 
 
 # The template.

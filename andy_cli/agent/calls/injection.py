@@ -68,10 +68,10 @@ def _compile_markers() -> re.Pattern[str]:
     for text in markers:
         if len(text) > 3 and text[0] in "<[@>\u273f\u25c1":
             rests.setdefault(text[0], set()).add(re.escape(text[1:]))
-    listed = [
-        f"{re.escape(first)}(?={'|'.join(sorted(endings, key=len))})"
-        for first, endings in rests.items()
-    ]
+    listed = []
+    for first, endings in rests.items():
+        choices = "|".join(sorted(endings, key=len))
+        listed.append(f"{re.escape(first)}(?={choices})")
     words = r"(?i:d(?=ear andybot|eear andybot)|f(?=unctools\s*\[))"
     return re.compile("|".join([FRAMES, *listed, words]))
 
@@ -95,21 +95,18 @@ def is_quoted(request: ToolRequest, reply_text: str) -> bool:
     if start == end:
         return False
     start, opening = _find_opening(request, reply_text)
-    line_start = reply_text[reply_text.rfind("\n", 0, start) + 1 : start]
-    before = line_start.strip()
-    written, following_text = reply_text[start:end], reply_text[end:]
     if HTML_CODE.search(opening):
         return True
-    if before:
-        return (
-            before.startswith(">")
-            or _stands_in_marks(before, written, following_text)
-            # Around nothing but a call they are its fence, after words they quote it.
-            or ("`" in (before[-1], written[0]) and any(map(str.isalpha, before)))
-        )
-    return len(line_start.expandtabs(CODE_INDENT)) >= CODE_INDENT and _stands_in_code(
-        start, reply_text
-    )
+    line_start = reply_text[reply_text.rfind("\n", 0, start) + 1 : start]
+    before = line_start.strip()
+    if not before:
+        is_indented = len(line_start.expandtabs(CODE_INDENT)) >= CODE_INDENT
+        return is_indented and _stands_in_code(start, reply_text)
+    written, following_text = reply_text[start:end], reply_text[end:]
+    if before.startswith(">") or _stands_in_marks(before, written, following_text):
+        return True
+    # Around nothing but a call backticks are its fence, after words they quote it.
+    return "`" in (before[-1], written[0]) and any(map(str.isalpha, before))
 
 
 def _find_opening(request: ToolRequest, reply_text: str) -> tuple[int, str]:
@@ -121,9 +118,9 @@ def _find_opening(request: ToolRequest, reply_text: str) -> tuple[int, str]:
 
 def is_example(request: ToolRequest, reply_text: str) -> bool:
     """Tell whether it may be an example: in a fence beside words, a quotation or a sentence."""
-    return (
-        request.quoted or is_quoted(request, reply_text) or stands_in_sentence(request, reply_text)
-    )
+    if request.quoted or is_quoted(request, reply_text):
+        return True
+    return stands_in_sentence(request, reply_text)
 
 
 def stands_in_sentence(request: ToolRequest, reply_text: str) -> bool:
@@ -187,9 +184,9 @@ def is_copied(request: ToolRequest, reply_text: str, foreign: Iterable[str]) -> 
     """
     start, end = request.span
     written = _squeeze_quotation(reply_text[start:end])
-    return len(written) >= MIN_LETTERS and any(
-        written in _squeeze_quotation(text) for text in foreign
-    )
+    if len(written) < MIN_LETTERS:
+        return False
+    return any(written in _squeeze_quotation(text) for text in foreign)
 
 
 def repeats_foreign(
@@ -244,7 +241,8 @@ def _list_sentences(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         for part in _flatten_texts(_read_data(text)):
             lines = [line for line in part.splitlines() if line.strip()]
-            yield from (line for line in lines if len(lines) > 1 and len(line) <= MAX_DISTANCE)
+            if len(lines) > 1:
+                yield from (line for line in lines if len(line) <= MAX_DISTANCE)
 
 
 def _read_data(text: str) -> object:

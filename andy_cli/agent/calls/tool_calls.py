@@ -27,7 +27,7 @@ from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.turn_state import TurnState
 from andy_cli.events import Event
 from andy_cli.guard.gate import ApprovalRequest, Decision
-from andy_cli.messages import Effect, Message, Status, ToolCall, ToolRequest, ToolResult
+from andy_cli.messages import Arguments, Effect, Message, Status, ToolCall, ToolRequest, ToolResult
 from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.tool import words_of_name
 
@@ -177,13 +177,16 @@ def restore_written_call(resolved: ResolvedCall) -> ToolCall:
 
 def describe_lost_values(resolved: ResolvedCall) -> str:
     """Tell the model of a correction by which something that it wrote was not used."""
-    written_values, used_values = (
-        {str(value).strip().lower() for value in flatten_values(dict(arguments))}
-        for arguments in (resolved.request.arguments or {}, resolved.call.arguments)
-    )
-    if not resolved.changes or resolved.fault or written_values <= used_values:
+    if not resolved.changes or resolved.fault:
+        return ""
+    if fold_values(resolved.request.arguments or {}) <= fold_values(resolved.call.arguments):
         return ""
     return f"\n\n(Corrected before it was run: {'; '.join(resolved.changes)}.)"
+
+
+def fold_values(arguments: Arguments) -> set[str]:
+    """Fold all values of arguments, for comparing what was written with what is used."""
+    return {str(value).strip().lower() for value in flatten_values(dict(arguments))}
 
 
 def append_feedback(

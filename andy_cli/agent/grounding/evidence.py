@@ -197,10 +197,11 @@ def group_by_count(lines: Sequence[str], separator: str) -> list[list[str]]:
     """Group neighbouring lines that have the sign the same number of times."""
     line_runs: list[list[str]] = [[]]
     for line in lines:
-        count = line.count(separator)
-        if count and (not line_runs[-1] or line_runs[-1][0].count(separator) == count):
-            line_runs[-1].append(line)
-        elif line_runs[-1]:
+        count, line_run = line.count(separator), line_runs[-1]
+        goes_on = not line_run or line_run[0].count(separator) == count
+        if count and goes_on:
+            line_run.append(line)
+        elif line_run:
             line_runs.append([])
     return line_runs
 

@@ -111,22 +111,22 @@ def count_items(value: object) -> object | None:
     """Count the items of a list, or of the lists in an object; None if there is none."""
     if isinstance(value, list):
         return len(value)
-    if isinstance(value, dict):
-        if is_truncated(value):
-            items: object = value.get("items")
-            return items
-        lists = {str(name): len(inner) for name, inner in value.items() if isinstance(inner, list)}
-        return dict(sorted(lists.items(), key=lambda item: -item[1])[:5]) or None
-    return None
+    if not isinstance(value, dict):
+        return None
+    if is_truncated(value):  # it was counted before it was cut
+        items: object = value.get("items")
+        return items
+    sizes = {str(name): len(inner) for name, inner in value.items() if isinstance(inner, list)}
+    longest_names = sorted(sizes, key=lambda name: -sizes[name])[:5]
+    return {name: sizes[name] for name in longest_names} or None
 
 
 def truncate_value(value: object, max_characters: int, depth: int = MAX_DEPTH) -> TruncatedValue:
     """Truncate a value to JSON of about `max_characters` characters; never looks far beyond it."""
     if isinstance(value, str):
-        shown_text = (
-            value if len(value) <= max_characters else f"{value[: max(max_characters - 3, 0)]}..."
-        )
-        return TruncatedValue(shown_text, len(shown_text) + 2, len(value) <= max_characters)
+        is_whole = len(value) <= max_characters
+        shown_text = value if is_whole else f"{value[: max(max_characters - 3, 0)]}..."
+        return TruncatedValue(shown_text, len(shown_text) + 2, is_whole)
     if isinstance(value, list | dict) and depth == 0:
         return TruncatedValue("...", 5, False)
     if isinstance(value, list):

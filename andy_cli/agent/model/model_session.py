@@ -385,12 +385,11 @@ def _escape_nested(value: object) -> object:
         return [_escape_nested(element) for element in value]
     if not isinstance(value, Mapping):
         return value
-    return {
-        key: escape_control_tokens(inner)
-        if key == "description" and isinstance(inner, str)
-        else _escape_nested(inner)
-        for key, inner in value.items()
-    }
+    escaped = {key: _escape_nested(inner) for key, inner in value.items()}
+    description = value.get("description")
+    if isinstance(description, str):
+        escaped["description"] = escape_control_tokens(description)
+    return escaped
 
 
 def render_schemas(client: ModelClient, tools: Tools, names: Mapping[str, str]) -> Iterator[Schema]:

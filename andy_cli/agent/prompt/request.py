@@ -268,13 +268,13 @@ class RequestRenderer:
         messages = self._history.told.list_messages()
         if not self._model.client.guided:
             return messages
-        return [
-            message._replace(content=read_bare_words(message.content))
-            if message.role == "user"
-            else message
-            for message in messages
-            if not message.note
-        ]
+        bare_messages: list[Message] = []
+        for message in messages:
+            if message.role == "user":
+                message = message._replace(content=read_bare_words(message.content))
+            if not message.note:
+                bare_messages.append(message)
+        return bare_messages
 
     def _constrain_step(self) -> Constraint | None:
         """Say what the next reply may be, for clients that can hold a model to it."""
@@ -294,16 +294,17 @@ class RequestRenderer:
 
         model = self._model
         results = self._history.list_results()
-        everything = self._history.list_all_results()
+        all_results = self._history.list_all_results()
+        earlier_results = all_results[: len(all_results) - len(results)]
         actions = self._tools.actions[-len(results) :] if results else []
         choices = mark_untrusted_choices(
             [*model.profile.tools], base_constraint.choices, self._registry, model.trust
         )
         names = find_nearby_names(self._folder)
         context = TurnContext(
-            results=(*results,),
+            results=tuple(results),
             done=tuple(action.did if action.ok else "" for action in actions),
-            earlier=(*everything[: len(everything) - len(results)],),
+            earlier=tuple(earlier_results),
             names=names,
             read_lines=partial(read_nearby_lines, self._folder, names),
             absent=find_absent_untrusted(self._registry, model.profile.tools, model.trust),

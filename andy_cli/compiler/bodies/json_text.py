@@ -9,6 +9,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from andy_cli.compiler.bodies.json_scan import JsonScan
 from andy_cli.compiler.expression import Expression
@@ -124,15 +125,13 @@ def mend_json(json_text: str) -> object | None:
     """With typographic quotes, triple quotes, illegal escapes, comments and bare keys mended."""
     mended_text = NEEDLESS.sub(r"\1", json_text).replace("\\'", "'")
     mended_text = TRIPLE.sub(lambda match: json.dumps(match[1]), mended_text)
-    mended_text = change_outside_strings(ESCAPE.sub(r"\\\\", mended_text), normalize_literals)
-    return parse_strict(mended_text) or parse_python(mended_text) or replace_typography(json_text)
+    return _read_normalized(mended_text) or _read_normalized(json_text.translate(SMART))
 
 
-def replace_typography(json_text: str) -> object | None:
-    mended_text = change_outside_strings(
-        ESCAPE.sub(r"\\\\", json_text.translate(SMART)), normalize_literals
-    )
-    return parse_strict(mended_text) or parse_python(mended_text)
+def _read_normalized(json_text: str) -> object | None:
+    doubled_escapes = ESCAPE.sub(r"\\\\", json_text)
+    normalized_text = change_outside_strings(doubled_escapes, normalize_literals)
+    return parse_strict(normalized_text) or parse_python(normalized_text)
 
 
 def normalize_literals(json_text: str) -> str:
@@ -188,20 +187,15 @@ def repair_json(json_text: str) -> object | None:
         repaired_value: object = repair_json(json_text, return_objects=True, skip_json_loads=True)
     except (ValueError, RecursionError, TypeError, IndexError):
         return None
-    return (
-        repaired_value
-        if isinstance(repaired_value, dict | list)
-        and repaired_value
-        and _is_whole(repaired_value, json_text)
-        else None
-    )
+    if not repaired_value or not isinstance(repaired_value, dict | list):
+        return None
+    return repaired_value if _is_whole(repaired_value, json_text) else None
 
 
 def _is_whole(repaired_value: object, json_text: str) -> bool:
     """Tell whether a repaired value has all keys that were written, and says nothing else."""
-    return set(KEY.compiled.findall(json_text)) <= set(_keys_of(repaired_value)) and _is_said(
-        repaired_value, json_text
-    )
+    written_keys = set(KEY.compiled.findall(json_text))
+    return written_keys <= set(_keys_of(repaired_value)) and _is_said(repaired_value, json_text)
 
 
 KEY = Expression(r"(?<!\\)\"(\w{1,80})\"\s*:")
@@ -220,23 +214,19 @@ def _keys_of(json_value: object) -> Iterator[str]:
 def _is_said(repaired_value: object, json_text: str) -> bool:
     """Tell whether every text in a repaired value stood in quotation marks, or is one word."""
     if isinstance(repaired_value, dict):
-        return all(
-            _is_said(word, json_text)
-            for key_and_value in repaired_value.items()
-            for word in key_and_value
-        )
+        return all(_is_said(part, json_text) for part in chain(*repaired_value.items()))
     if isinstance(repaired_value, list):
         return all(_is_said(element, json_text) for element in repaired_value)
     if not isinstance(repaired_value, str) or WORD.fullmatch(repaired_value):
         return True
-    text_start, text_end = (
-        repaired_value[:20].replace('"', '\\"'),
-        repaired_value[-20:].replace('"', '\\"'),
-    )
-    return any(
-        f"{quotation_mark}{text_start}" in json_text or f"{text_end}{quotation_mark}" in json_text
-        for quotation_mark in "\"'\u201c\u201d"
-    )
+    text_start = repaired_value[:20].replace('"', '\\"')
+    text_end = repaired_value[-20:].replace('"', '\\"')
+    for quotation_mark in "\"'\u201c\u201d":
+        if f"{quotation_mark}{text_start}" in json_text:
+            return True
+        if f"{text_end}{quotation_mark}" in json_text:
+            return True
+    return False
 
 
 WORD = Expression(r"[\w.\-/:@+]*")

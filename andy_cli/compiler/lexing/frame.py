@@ -5,6 +5,7 @@ stands in it. What is evidently a call and cannot be read is a fault, and what i
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from andy_cli.compiler.bodies.contents import read_contents
@@ -106,9 +107,8 @@ class Frame:
         if not self.is_strong or not self._may_ask or isinstance(self.end_detector, FrameEnd):
             return None
         text, self._collected, self._size = "".join(self._collected) + text, [], 0
-        end_markers = {
-            closer for dialect in self.readers for closer in dialect.end_markers if len(closer) > 1
-        }
+        closers = chain.from_iterable(dialect.end_markers for dialect in self.readers)
+        end_markers = {closer for closer in closers if len(closer) > 1}
         self.end_detector = FrameEnd(end_markers, self.opener, self._tools)
         return text
 
@@ -116,19 +116,22 @@ class Frame:
         """Tell whether words follow a call in a sentence, on its line; None: not known yet."""
         if not (self._mid_line and self.ended and self.opener[0] in WEAK):
             return False
-        skipped = FOLLOWS.compiled.match(following_text)
-        following_text = following_text[skipped.end() :] if skipped else following_text
-        return following_text[:1].isalnum() if following_text or final else None
+        if skipped := FOLLOWS.compiled.match(following_text):
+            following_text = following_text[skipped.end() :]
+        if not following_text and not final:
+            return None
+        return following_text[:1].isalnum()
 
     def in_quotation_marks(self, following_text: str, final: bool) -> bool | None:
         """Tell whether it is a quotation, between quotation marks; None: not known yet."""
         closing = CLOSING_MARKS.get(self._quote)
-        if not (closing and self.ended and (self.is_strong or self.opener[0] in WEAK)):
+        if not closing or not self.ended:
             return False
-        skipped = BEHIND_CALL.compiled.match(following_text)
-        following_text = (
-            following_text[skipped.end() :] if skipped and self.is_strong else following_text
-        )
+        if self.is_strong:
+            if skipped := BEHIND_CALL.compiled.match(following_text):
+                following_text = following_text[skipped.end() :]
+        elif self.opener[0] not in WEAK:
+            return False
         if not final and HALF_CLOSER.fullmatch(following_text):
             return None
         return following_text.startswith(closing)

@@ -116,9 +116,9 @@ def _read_label(text: str, tools: Tools) -> Parsed | None:
     labelled = LABELLED.match(after_label)
     if labelled is None or (labelled["value"] and _may_be_named(labelled["name"], tools)):
         return Parsed(explicit=labelled is not None and labelled["value"] == "{")
-    return Parsed(
-        explicit=labelled["name"] in tools, text="" if labelled["name"] in tools else after_label
-    )
+    if labelled["name"] in tools:
+        return Parsed(explicit=True)
+    return Parsed(text=after_label)
 
 
 def _read_lone_object(text: str, tools: Tools) -> Parsed | None:
@@ -127,13 +127,11 @@ def _read_lone_object(text: str, tools: Tools) -> Parsed | None:
     if not isinstance(value, dict) or not isinstance(value.get("tool"), str):
         return None
     other_keys = set(value) - {"tool", "id", "call_id", "thought"}
-    has_arguments_only = len(other_keys) <= 1 and other_keys <= set(calls.ARGUMENTS)
-    other_values = [value[key] for key in other_keys]
-    return (
-        Parsed()
-        if has_arguments_only and all(isinstance(key, dict | list | str) for key in other_values)
-        else None
-    )
+    if len(other_keys) > 1 or not other_keys <= set(calls.ARGUMENTS):
+        return None
+    if not all(isinstance(value[key], dict | list | str) for key in other_keys):
+        return None
+    return Parsed()
 
 
 def _read_lone_call(text: str, tools: Tools) -> Parsed | None:

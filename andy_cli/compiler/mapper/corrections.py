@@ -82,11 +82,11 @@ def _drop_label_keys(value: Mapping[str, object], declared: Set[str]) -> dict[st
 
 def _read_pairs(values: list[object]) -> dict[str, object] | None:
     """`[{"name": "path", "value": "a"}]`."""
-    pairs = {
-        str(named_value["name"]): named_value["value"]
-        for named_value in values
-        if isinstance(named_value, dict) and "value" in named_value and "name" in named_value
-    }
+    pairs: dict[str, object] = {}
+    for named_value in values:
+        match named_value:
+            case {"name": name, "value": value}:
+                pairs[str(name)] = value
     return pairs if len(pairs) == len(values) else None
 
 
@@ -112,7 +112,7 @@ def fit_object(
     fitted = dict(assignment.assigned)
     total_cost, changes = shape.cost + assignment.cost, list(assignment.changes)
     wrong = node.find_invalid_keys(fitted)
-    for name, value in assignment.assigned.items() if wrong else ():
+    for name, value in assignment.assigned.items():
         child = node.child(name) if name in wrong else None
         if child is None:
             continue

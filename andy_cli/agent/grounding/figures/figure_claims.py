@@ -455,8 +455,9 @@ def is_counted(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -
 
 def share_word(text: str, index: EvidenceIndex, with_question: bool = False) -> bool:
     known_words = index.given_words
+    is_bare = sum(map(str.isalpha, known_words)) < BARE
     # What bare figures are of stands in the question, and when something is.
-    if with_question or sum(map(str.isalpha, known_words)) < BARE:
+    if with_question or is_bare:
         known_words = index.words
     shared = known_words.intersection(split_words(text))
     return any(len(word) > 2 and word not in STOP and not word[0].isdigit() for word in shared)

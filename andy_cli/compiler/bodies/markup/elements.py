@@ -271,8 +271,10 @@ class ElementReader:
 
     def _holds_another(self, text: str) -> bool:
         """Tell whether a value goes on beyond its closer to another argument of the tool."""
+        if "</" not in text:
+            return False
         names, closer_seen = declared_properties(self._calls[-1].tool), False
-        for tag in self._find_own_tags(text) if "</" in text else ():
+        for tag in self._find_own_tags(text):
             key = self._clean_name(tag["key"]) if tag.lastgroup == "value" else ""
             is_given = key == self._open_key() or key in self._calls[-1].arguments
             if closer_seen and key in names and not is_given:
@@ -283,9 +285,9 @@ class ElementReader:
     def _find_own_tags(self, text: str) -> Iterator[re.Match[str]]:
         """Find the tags in a value that belong to no call that it quotes."""
         tags = compile_tags(self._tags)
-        return (
-            find_own_tags(text, tags, in_value=True) if self._quoted_calls else tags.finditer(text)
-        )
+        if self._quoted_calls:
+            return find_own_tags(text, tags, in_value=True)
+        return tags.finditer(text)
 
     def _open_key(self) -> str:
         assert self._value is not None
@@ -303,13 +305,14 @@ class ElementReader:
             self._at = len(self._text)
         unread_text = self._text[self._at :]
         is_cut = self._value is not None or not self._is_whole(self._calls[-1], unread_text)
-        requests = [
+        whole_calls = self._calls
+        if is_cut:
+            whole_calls, unread_text = self._calls[:-1], ""
+        requests = tuple(
             ToolRequest(name=call.name, arguments=unwrap_arguments(call.arguments, call.tool))
-            for call in (self._calls[:-1] if is_cut else self._calls)
-        ]
-        return FoundCalls(
-            tuple(requests), is_cut, "" if is_cut else unread_text, tuple(self._repairs)
+            for call in whole_calls
         )
+        return FoundCalls(requests, is_cut, unread_text, tuple(self._repairs))
 
     def _is_whole(self, call: OpenElementCall, unread_text: str) -> bool:
         return call.closed or (not unread_text.strip() and has_all_parameters(call))
@@ -394,8 +397,7 @@ def strip_value_framing(value: str, tags: TagSyntax) -> str:
 
 def strip_line_breaks(value: str, strip_single: bool) -> str:
     line_end = "\r\n" if value.startswith("\r\n") else "\n"
-    if not strip_single and not (
-        value.startswith(line_end) and value.endswith("\n") and len(value) > 1
-    ):
+    has_both = value.startswith(line_end) and value.endswith("\n") and len(value) > 1
+    if not has_both and not strip_single:
         return value
     return value.removeprefix(line_end).removesuffix(line_end)
