@@ -619,9 +619,9 @@ def tools_by_name(functions: Sequence[Mapping[str, object]]) -> dict[str, Mappin
 
 def standardize_parameters(function: Mapping[str, object]) -> Mapping[str, object]:
     """Write the parameters of a function as all that reads them expects."""
-    schemas = {
-        key: standardize_required(schema)
-        for key in PARAMETER_KEYS
-        if isinstance(schema := function.get(key), Mapping)
-    }
-    return {**function, **schemas}
+    standard = dict(function)
+    for key in PARAMETER_KEYS:
+        schema = function.get(key)
+        if isinstance(schema, Mapping):
+            standard[key] = standardize_required(schema)
+    return standard

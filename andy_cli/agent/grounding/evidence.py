@@ -103,11 +103,12 @@ def tabulate_items(items: Sequence[object]) -> ResultTable:
 def tabulate_mapping(rows_by_name: Mapping[str, object]) -> ResultTable:
     """Make a row of each key with its value: `{"Oslo": {"max": 2}, "Rome": {"max": 16}}`."""
     values = rows_by_name.values()
+    holds_records = all(isinstance(value, Mapping) for value in values)
+    holds_numbers = all(isinstance(value, int | float) for value in values)
+    if not holds_records and not holds_numbers:
+        return ResultTable((), collect_columns(values), False)
     rows = tuple(f"{fold_text(str(key))} {render_row(item)}" for key, item in rows_by_name.items())
-    records = all(isinstance(value, Mapping) for value in values) or all(
-        isinstance(value, int | float) for value in values
-    )
-    return ResultTable(rows if records else (), collect_columns(values), records)
+    return ResultTable(rows, collect_columns(values), True)
 
 
 def collect_columns(items: Iterable[object]) -> dict[str, list[object]]:
@@ -214,7 +215,8 @@ def tabulate_cells(lines: Sequence[str], separator: str) -> ResultTable:
     names = split_cells(lines[0], separator)
     # A first row with a figure in it is a record as well, beside what it calls the columns.
     is_record = any(read_cell(cell) is not None for cell in lines[0].split(separator))
-    rows = [split_cells(line, separator) for line in (lines if is_record else lines[1:])]
+    records = lines if is_record else lines[1:]
+    rows = [split_cells(line, separator) for line in records]
     columns = {
         f"{column_index} {name}": [row[column_index] for row in rows]
         for column_index, name in enumerate(names)
@@ -426,11 +428,12 @@ class EvidenceIndex:
         or a line end."""
         start = TEXT_START.search(self.evidence.user)
         given = self.evidence.user[start.end() :][:MAX_GIVEN] if start else ""
-        return [
-            (find_names(said.text), find_reported_actions(language, said.text))
-            for said in split_sentences(given)
-            for language in detect_languages(said.text)
-        ]
+        reports: list[tuple[frozenset[str], frozenset[str]]] = []
+        for sentence in split_sentences(given):
+            names = find_names(sentence.text)
+            for language in detect_languages(sentence.text):
+                reports.append((names, find_reported_actions(language, sentence.text)))
+        return reports
 
     @cached_property
     def key_words(self) -> set[str]:
@@ -465,10 +468,9 @@ class EvidenceIndex:
             start = text.find(phrase, start + 1)
             if start < 0:
                 return False
-            end = start + len(phrase)
-            if not (begins_in_word and joins_words(text[start - 1])) and not (
-                ends_in_word and joins_words(text[end])
-            ):
+            has_word_before = begins_in_word and joins_words(text[start - 1])
+            has_word_behind = ends_in_word and joins_words(text[start + len(phrase)])
+            if not has_word_before and not has_word_behind:
                 return True
         return False
 

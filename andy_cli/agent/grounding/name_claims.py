@@ -231,9 +231,9 @@ class NameChecker:
         if quoted:
             before = max(0, position - start)
             clause = clause[:before] + clause[before + quoted :]
-        return sentence.question or any(
-            language.unreal.search(clause) for language in self._languages
-        )
+        if sentence.question:
+            return True
+        return any(language.unreal.search(clause) for language in self._languages)
 
 
 def is_telling(text: str) -> bool:
@@ -385,11 +385,10 @@ ITEM = Expression(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+|\s*\|")
 
 def find_backing(answer: str, evidence: Evidence) -> tuple[SentenceBacking, ...]:
     """Tie each sentence of the answer to the line that has most of its names and figures."""
-    lines = [
-        (number, line.strip(), fold_text(remove_escapes(line)))
-        for number, result in enumerate(evidence.results)
-        for line in split_lines(result)
-    ]
+    lines: list[tuple[int, str, str]] = []
+    for number, result in enumerate(evidence.results):
+        for line in split_lines(result):
+            lines.append((number, line.strip(), fold_text(remove_escapes(line))))
     return tuple(back_sentence(sentence, lines) for sentence in split_sentences(answer))
 
 
@@ -402,11 +401,7 @@ def split_lines(result: str) -> Iterator[str]:
 
 def back_sentence(sentence: Sentence, lines: list[tuple[int, str, str]]) -> SentenceBacking:
     text = sentence.text.strip()
-    telling_marks = {
-        fold_text(telling_mark)
-        for telling_mark in find_marks(sentence.text)
-        if len(telling_mark) > 1
-    }
+    telling_marks = {fold_text(mark) for mark in find_marks(sentence.text) if len(mark) > 1}
     best_line, most_shared = None, 0
     for number, line, folded in lines:
         shared = sum(contains_mark(folded, telling_mark) for telling_mark in telling_marks)
@@ -436,9 +431,8 @@ def contains_mark(text: str, mark: str) -> bool:
     start = text.find(mark)
     while start >= 0:
         character_before, character_after = text[start - 1 : start], text[start + len(mark) :][:1]
-        if not is_one_word(character_before, mark[0]) and not is_one_word(
-            mark[-1], character_after
-        ):
+        goes_on = is_one_word(character_before, mark[0]) or is_one_word(mark[-1], character_after)
+        if not goes_on:
             return True
         start = text.find(mark, start + 1)
     return False

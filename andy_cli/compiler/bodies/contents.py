@@ -8,7 +8,7 @@ arguments, it is unreadable.
 
 import html
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -442,22 +442,25 @@ def _element_value(
     body_text: str, value_start: int, tag_name: str, parameter_name: str
 ) -> tuple[str, int]:
     """The text up to the closer that another argument, or nothing, follows."""
-    position = value_start
-    while True:
-        closers = [body_text.find(f"</{name}", position) for name in (tag_name, parameter_name)]
-        closer_start = min((closer for closer in closers if closer >= 0), default=-1)
-        if closer_start < 0:
-            break
+    closers = (f"</{tag_name}", f"</{parameter_name}")
+    closer_start = _find_first(body_text, closers, value_start)
+    while closer_start >= 0:
         end_position = body_text.find(">", closer_start) + 1 or len(body_text)
         following_text = body_text[end_position:].lstrip()
         if not following_text or following_text.startswith("<"):
             return _strip_framing(body_text[value_start:closer_start]), end_position
-        position = end_position
+        closer_start = _find_first(body_text, closers, end_position)
     # It was never closed: it ends where the next argument begins.
     next_tags = [pattern.compiled.search(body_text, value_start) for pattern in (PARAMETER, PAIR)]
     next_starts = [next_tag.start() for next_tag in next_tags if next_tag]
     end_position = min(next_starts, default=len(body_text))
     return _strip_framing(body_text[value_start:end_position]), end_position
+
+
+def _find_first(text: str, wanted: Sequence[str], position: int) -> int:
+    """Find where the first of several texts begins, from `position` on; -1 if none does."""
+    starts = [text.find(one, position) for one in wanted]
+    return min((start for start in starts if start >= 0), default=-1)
 
 
 def _strip_framing(value_text: str) -> str:

@@ -27,7 +27,7 @@ QUOTED = frozenset(['""', "''", "\u201c\u201d", "\u2018\u2019", "\u201d\u201d"])
 QUOTES = "\"'\u201c\u2018[{("
 BEFORE_TEXT = frozenset("=([{,:")
 AFTER_TEXT = frozenset(["", *",:)]}"])
-"""What may stand before and after a quoted text; other quotation marks belong to words."""
+"""Signs before and after a quoted text; a quotation mark without them belongs to a word."""
 UNREAD = Expression(r"[,\n]\s*[A-Za-z_]\w*\s*=(?!=)")
 
 

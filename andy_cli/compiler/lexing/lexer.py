@@ -324,8 +324,7 @@ class Lexer:
         segments = [*nested_lexer.feed(content), *nested_lexer.finish()]
         if any(segment.kind in SHOWN and segment.text.strip() for segment in segments):
             return []
-        calls = [segment for segment in segments if segment.kind == "call"]
-        return [call for call in calls if call.parsed.requests]
+        return [segment for segment in segments if segment.parsed.requests]
 
     def _consume(self, frame: Frame, dialect: Dialect | None, parsed: Parsed) -> None:
         """Give out a frame that was read, and go on after it."""

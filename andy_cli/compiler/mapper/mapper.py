@@ -151,7 +151,8 @@ def is_mistyped(written_word: str, name_word: str) -> bool:
     """
     if len(name_word) < MIN_SLIP_LENGTH:
         return False
-    if written_word[0] != name_word[0] or written_word[-1] != name_word[-1]:
+    written_ends, name_ends = written_word[0] + written_word[-1], name_word[0] + name_word[-1]
+    if written_ends != name_ends:
         return False
     if frozenset([written_word.rstrip("s"), name_word.rstrip("s")]) in CONFUSABLE:
         return False

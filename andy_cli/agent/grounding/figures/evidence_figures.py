@@ -74,13 +74,12 @@ class EvidenceFigures:
     @cached_property
     def weekdays(self) -> frozenset[int]:
         words, text = self.index.words, self._text
-        named_weekdays = {
-            number
-            for name, number in WEEKDAYS.items()
-            if name in words or (not name.isascii() and name in text)
-        }
         dated = map(find_weekday, self.days)
-        return frozenset(number for number in dated if number is not None) | named_weekdays
+        weekdays = {number for number in dated if number is not None}
+        for name, number in WEEKDAYS.items():
+            if name in words or (not name.isascii() and name in text):
+                weekdays.add(number)
+        return frozenset(weekdays)
 
     @cached_property
     def minutes(self) -> frozenset[int]:

@@ -262,9 +262,10 @@ def holds_date(text: str, evidence_figures: EvidenceFigures) -> bool:
         match = DATE.match(f"{text}.")
         if match is None or holds_number(text, evidence_figures):
             return True
-    return any(
-        all(is_known_date(day, evidence_figures) for day in meaning) for meaning in read_date(match)
-    )
+    for meaning in read_date(match):
+        if all(is_known_date(day, evidence_figures) for day in meaning):
+            return True
+    return False
 
 
 def is_known_date(day: PartialDate, evidence_figures: EvidenceFigures) -> bool:
@@ -378,13 +379,13 @@ def find_figure_claims(
     for figure in figures:
         if figure not in unknown or not is_checkable(figure, spoken, evidence_figures):
             continue
-        in_table = prose[prose.rfind("\n", 0, figure.start) + 1 :].lstrip().startswith("|")
         if is_multiple(figure, factors, shares, evidence_figures):
             supported.append(figure)
-        elif not (
-            is_computed(figure, supported, is_exact=in_table)
-            or any(map(lengths.has_near, read_values(figure)))
-        ):
+            continue
+        line_start = prose.rfind("\n", 0, figure.start) + 1
+        in_table = prose[line_start:].lstrip().startswith("|")
+        counts_list = any(map(lengths.has_near, read_values(figure)))
+        if not counts_list and not is_computed(figure, supported, is_exact=in_table):
             yield Claim(figure.text, figure.start, figure.end, figure.kind)
 
 
@@ -396,9 +397,9 @@ def is_checkable(
     if sentence is None or sentence.question or is_marker(figure, sentence):
         return False
     is_short = len(spoken) <= SHORT_ANSWER
-    return is_about(figure, sentence, evidence_figures.index, is_short) and not is_converted(
-        figure, sentence, evidence_figures
-    )
+    if not is_about(figure, sentence, evidence_figures.index, is_short):
+        return False
+    return not is_converted(figure, sentence, evidence_figures)
 
 
 KINDS_GIVEN = {
@@ -417,9 +418,10 @@ def has_kind(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> 
     """Tell whether the results have figures of this kind, or in this unit, at all."""
     if pattern := KINDS_GIVEN.get(figure.kind):
         return pattern.search(index.given) is not None
+    if figure.kind != "number":
+        return True
     unit = UNIT.match(fold_text(sentence.text[figure.end - sentence.start :]))
-    word = unit[1] if unit else ""
-    return figure.kind != "number" or not word or word in STOP or word in index.given
+    return unit is None or unit[1] in STOP or unit[1] in index.given
 
 
 BARE = 3

@@ -272,9 +272,9 @@ def detect_latin_languages(text: str) -> list[str]:
     spoken = NAME.sub(" ", text.lower().replace("’", "'"))
     words = WORD.compiled.findall(spoken)
     common = _split_common_words()
-    scores = {
-        name: sum(map(common_words.__contains__, words)) for name, common_words in common.items()
-    }
+    scores: dict[str, int] = {}
+    for name, common_words in common.items():
+        scores[name] = sum(word in common_words for word in words)
     best_score = max(scores.values())
     return [name for name, score in scores.items() if score >= best_score * 0.5]
 

@@ -143,14 +143,10 @@ def make_element_writer(
         tags = tags._replace(lone=True)
 
     def write(request: ToolRequest) -> str:
-        parameter_elements = [
-            value_forms[0].replace("KEY", argument_name)
-            + write_value(argument_value, tags)
-            + value_forms[1]
-            for argument_name, argument_value in (request.arguments or {}).items()
-        ]
-        return "".join(
-            [call_forms[0].replace("NAME", request.name), *parameter_elements, call_forms[1]]
-        )
+        parts = [call_forms[0].replace("NAME", request.name)]
+        for argument_name, argument_value in (request.arguments or {}).items():
+            opening = value_forms[0].replace("KEY", argument_name)
+            parts += [opening, write_value(argument_value, tags), value_forms[1]]
+        return "".join([*parts, call_forms[1]])
 
     return write
