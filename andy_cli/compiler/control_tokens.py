@@ -167,8 +167,4 @@ def _turn_of(words: set[str]) -> Turn:
     role_words = words - _HEAD
     if role_words and role_words <= OWN_ROLES:
         return "own"
-    return (
-        "foreign"
-        if role_words and role_words & FOREIGN_ROLES and role_words <= FOREIGN_ROLES
-        else ""
-    )
+    return "foreign" if role_words and role_words <= FOREIGN_ROLES else ""

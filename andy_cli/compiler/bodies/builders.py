@@ -45,11 +45,10 @@ def text_between(text: str, start_markers: Sequence[str], end_markers: Sequence[
 
 def read_json_calls(body_text: str, tools: Tools) -> list[ToolRequest] | None:
     """All calls in JSON values that follow one another."""
-    json_values, unread_text = (
-        json_text.values_and_rest(body_text)
-        if not json_text.WINDOWS.search(body_text)
-        else ([], "")
-    )
+    json_values: list[object] = []
+    unread_text = ""
+    if not json_text.WINDOWS.search(body_text):
+        json_values, unread_text = json_text.values_and_rest(body_text)
     if json_values and unread_text.lstrip()[:1] in ("{", "["):
         return None  # one that cannot be read stands after them
     if json_values:
@@ -255,12 +254,13 @@ def make_section_dialect(
 def make_headed_parser(end_markers: Sequence[str], head: Expression) -> Parse:
     def parse(text: str, tools: Tools) -> Parsed | None:
         match = head.match(text)
-        if match is None or not (
-            match.end() == len(text) or text.startswith(("{", "[", '"', *end_markers), match.end())
-        ):
+        if match is None:
+            return read_begun_header(text, end_markers)
+        arguments_text = text[match.end() :]
+        if arguments_text and not arguments_text.startswith(("{", "[", '"', *end_markers)):
             return read_begun_header(text, end_markers)
         name = calls.clean_tool_name(match["name"], tools)
-        return read_headed_call(name, text[match.end() :], end_markers, tools)
+        return read_headed_call(name, arguments_text, end_markers, tools)
 
     return parse
 

@@ -143,9 +143,8 @@ def read_request(json_value: Mapping[str, object], tools: Tools) -> ToolRequest 
     name_key = next((key for key in NAMES if isinstance(json_value.get(key), str)), None)
     if name_key is None:
         return read_single_key(json_value, tools)
-    tool_name = clean_tool_name(str(json_value[name_key]), tools) or name_by_arguments(
-        json_value, tools
-    )
+    tool_name = clean_tool_name(str(json_value[name_key]), tools)
+    tool_name = tool_name or name_by_arguments(json_value, tools)
     if not tool_name:
         return None
     arguments = find_arguments(json_value, name_key, tools.get(tool_name))
@@ -328,18 +327,15 @@ def has_declared_type(argument_value: object, schema: object, root_schema: Schem
     """Tell whether a value has a type that its schema lets through; of lists the items too."""
     if not isinstance(schema, Mapping):
         return True
-    schema_kinds, value_kind = allowed_kinds(schema, root_schema), kind_of(argument_value)
-    kind_fits = (
-        not schema_kinds
-        or value_kind in schema_kinds
-        or (value_kind == "integer" and "number" in schema_kinds)
-    )
-    if not kind_fits:
+    schema_kinds, value_kinds = allowed_kinds(schema, root_schema), {kind_of(argument_value)}
+    if "integer" in value_kinds:
+        value_kinds.add("number")
+    if schema_kinds and value_kinds.isdisjoint(schema_kinds):
         return "" in schema_kinds
+    if not isinstance(argument_value, list):
+        return True
     item_schema = schema.get("items")
-    return not isinstance(argument_value, list) or all(
-        has_declared_type(item, item_schema, root_schema) for item in argument_value
-    )
+    return all(has_declared_type(item, item_schema, root_schema) for item in argument_value)
 
 
 def declared_properties(tool: Schema | None) -> Mapping[str, Schema]:

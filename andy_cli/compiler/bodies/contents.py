@@ -117,11 +117,8 @@ def read_contents(frame_text: str, tools: Tools, is_closed: bool = False) -> Fra
 def _end_in_words(frame_text: str, position: int, contents_before: FrameContents) -> FrameContents:
     """End a frame where no call begins: words of an answer after its calls, or a part unread."""
     remaining_text = frame_text[position:]
-    if (
-        contents_before.requests
-        and remaining_text[0].isalnum()
-        and not END.search(frame_text, position)
-    ):
+    begins_with_word = bool(contents_before.requests) and remaining_text[0].isalnum()
+    if begins_with_word and not END.search(frame_text, position):
         return contents_before._replace(text=remaining_text)
     return contents_before._replace(unread=(*contents_before.unread, remaining_text))
 

@@ -143,12 +143,10 @@ class _Call:
         """Tell whether the piece begins a call of its own, though its place says otherwise."""
         is_other_call = bool(self.id) and delta.id not in ("", self.id)
         if self.closed:
-            written_arguments = delta.arguments.strip()
-            return (
-                bool(delta.name or written_arguments)
-                if is_other_call
-                else bool(delta.name and written_arguments)
-            )
+            has_name, has_arguments = bool(delta.name), bool(delta.arguments.strip())
+            if is_other_call:
+                return has_name or has_arguments
+            return has_name and has_arguments
         if not delta.name or delta.name == self.name:
             return False
         return is_other_call or (bool(self.name) and any(self.pieces))

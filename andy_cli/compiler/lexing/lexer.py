@@ -647,8 +647,10 @@ class Lexer:
         if found_marker.text in STRIPPED_CLOSERS:
             return self._close_stripped(found_marker)
         opener = next(tag for tag, closers in REASONING.items() if found_marker.text in closers)
-        if opener in self._mentioned:
+        if opener in self._mentioned:  # `between <think> and </think>`
             return False
+        # After reasoning or a call it is one too many, and an answer that is only shown was sorted
+        # before: what stands in front of it stays text.
         if self._thought or self._called or not self._runs:
             return self._take_out(found_marker)
         return self._split(found_marker, len(found_marker.text))
@@ -679,6 +681,7 @@ class Lexer:
             return False
         if not found_marker.lead:
             return True
+        # The end of a call that is text: `[stop()]<|tool_call_end|>`, or of a sentence.
         previous_character = self._last_before(found_marker)
         return previous_character.isalnum() or previous_character in ".!?}])"
 

@@ -431,7 +431,9 @@ class Markers:
         named_markers = MarkerLookahead(self._named.find_anywhere)
         position = 0
         while True:
-            spans_here = self._find_here(text, position, line_start, behind_call)
+            spans_here: Sequence[Span] = ()
+            if line_start or behind_call:
+                spans_here = self._find_here(text, position, line_start, behind_call)
             found_spans = find_ahead(fixed_markers, named_markers, text, position, spans_here)
             if not found_spans:
                 return

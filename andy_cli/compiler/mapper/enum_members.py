@@ -70,9 +70,8 @@ def find_inexact_members(value: object, choices: Sequence[object]) -> tuple[int,
 def find_exact_member(value: object, choices: Sequence[object]) -> object | None:
     """The member that is the same but for case, style and kind."""
     text = value if isinstance(value, str) else write_json(value)
-    matching_members = find_same_texts(
-        text.strip(), [choice for choice in choices if isinstance(choice, str)]
-    )
+    texts = [choice for choice in choices if isinstance(choice, str)]
+    matching_members = find_same_texts(text.strip(), texts)
     if matching_members:
         return matching_members[0] if len(matching_members) == 1 else None
     if isinstance(value, float) and value.is_integer():
@@ -111,8 +110,8 @@ def find_similar_members(text: str, choices: Sequence[str]) -> Iterator[tuple[in
         yield 4, [member for member in choices if plain_text in split_words(member)]
     elif plain_text:
         yield 2, find_same_spelling(text, choices)
-        is_one_of_few = plain_text in YES | NO or (find_unit(text) and any(map(find_unit, choices)))
-        if not is_one_of_few:
+        are_units = find_unit(text) and any(map(find_unit, choices))
+        if plain_text not in YES | NO and not are_units:
             yield from _compare_words(text, choices)
 
 
@@ -161,23 +160,19 @@ def has_same_stems(text: str, member: str) -> bool:
 def is_member_prefix(text: str, member: str) -> bool:
     """Tell whether a member begins with the text, and what follows does not turn it round."""
     member_ending = plain_name(member).removeprefix(plain_name(text))
+    if member_ending == plain_name(member) or member_ending in COMPARED:
+        return False
     further = set(split_words(member)) - set(split_words(text))
-    return (
-        member_ending != plain_name(member)
-        and member_ending not in COMPARED
-        and not further & TURNS
-    )
+    return not further & TURNS
 
 
 def is_inflected(text: str, member: str) -> bool:
     """`trapezoidal` is trapezoid."""
     plain_text, plain_member = plain_name(text), plain_name(member)
+    if not 2 < len(plain_member) < len(plain_text):
+        return False
     text_ending = plain_text.removeprefix(plain_member)
-    return (
-        2 < len(plain_member) < len(plain_text)
-        and len(text_ending) <= 3
-        and text_ending not in COMPARED
-    )
+    return len(text_ending) <= 3 and text_ending not in COMPARED
 
 
 def is_named_in(text: str, member: str) -> bool:

@@ -232,9 +232,8 @@ def _absolute_references(root_schema: dict[str, Any]) -> dict[str, Any]:
             return
         written = schema_part.get("$ref")
         if isinstance(written, str):
-            if isinstance(resolve_reference(written, root_schema), Mapping) and not _is_circular(
-                written, root_schema
-            ):
+            leads_somewhere = isinstance(resolve_reference(written, root_schema), Mapping)
+            if leads_somewhere and not _is_circular(written, root_schema):
                 schema_part["$ref"] = f"{ROOT}#{written.partition('#')[2]}"
             else:
                 del schema_part["$ref"]
@@ -390,11 +389,9 @@ def _drop_our_keywords(schema: Mapping[str, object], is_names: bool = False) -> 
 def _drop_in_value(value: object, is_names: bool) -> object:
     if isinstance(value, Mapping):
         return _drop_our_keywords(value, is_names)
-    return (
-        [_drop_in_value(item, is_names=False) for item in value]
-        if isinstance(value, list)
-        else value
-    )
+    if isinstance(value, list):
+        return [_drop_in_value(item, is_names=False) for item in value]
+    return value
 
 
 class SchemaSimplifier(NamedTuple):

@@ -229,17 +229,16 @@ def parse_kind(name: str) -> str:
 def equal_as_json(first_value: object, second_value: object) -> bool:
     """Equal as JSON: 3 and 3.0 are, 1 and true are not."""
     if isinstance(first_value, dict) and isinstance(second_value, dict):
-        return first_value.keys() == second_value.keys() and all(
-            equal_as_json(first_value[key], second_value[key]) for key in first_value
-        )
+        if first_value.keys() != second_value.keys():
+            return False
+        return all(equal_as_json(first_value[key], second_value[key]) for key in first_value)
     if isinstance(first_value, list) and isinstance(second_value, list):
-        return len(first_value) == len(second_value) and all(
-            map(equal_as_json, first_value, second_value)
-        )
-    return (
-        isinstance(first_value, bool) is isinstance(second_value, bool)
-        and first_value == second_value
-    )
+        if len(first_value) != len(second_value):
+            return False
+        return all(map(equal_as_json, first_value, second_value))
+    if isinstance(first_value, bool) is not isinstance(second_value, bool):
+        return False
+    return first_value == second_value
 
 
 class NotJson(Exception):

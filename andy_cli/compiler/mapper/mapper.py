@@ -269,14 +269,12 @@ def _fit_arguments(
         if valid is not None:
             unchanged = valid.calls[0].arguments is given_arguments and isinstance(written, Mapping)
             return Mapped((make_call(tool_match.name, written),)) if unchanged else valid
-    corrected = (
-        None
-        if schema.too_many(given_arguments)
-        else _correct_arguments(given_arguments, node, scope)
-    )
-    return corrected or _report_invalid_arguments(
-        tool_match.name, given_arguments, written, schema, scope
-    )
+    corrected = None
+    if not schema.too_many(given_arguments):
+        corrected = _correct_arguments(given_arguments, node, scope)
+    if corrected:
+        return corrected
+    return _report_invalid_arguments(tool_match.name, given_arguments, written, schema, scope)
 
 
 def _correct_arguments(

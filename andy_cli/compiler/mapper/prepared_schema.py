@@ -167,9 +167,8 @@ class SchemaNode:
         self._written = schema if isinstance(schema, bool) else written
         self._children: dict[str | int, SchemaNode] = {}
         kinds = self.schema.get("type", ())
-        self.kinds = frozenset([kinds] if isinstance(kinds, str) else kinds) or _infer_kinds(
-            self.schema
-        )
+        declared_kinds = frozenset([kinds] if isinstance(kinds, str) else kinds)
+        self.kinds = declared_kinds or _infer_kinds(self.schema)
         self.properties: Mapping[str, Any] = self.schema.get("properties", {})
         self.required: tuple[str, ...] = tuple(self.schema.get("required", ()))
         self.is_whole = schema is judges.root

@@ -345,10 +345,8 @@ def explained_cost(written: str, name: str, tool: str, about: str) -> int | None
     """A name that shares words with the declared one, where its other words are explained."""
     written_words, declared_words = content_words(written), content_words(name)
     spelled_words, spelling_cost = spell_out(written_words, declared_words)
-    shared_words = spelled_words & declared_words
-    if not shared_words or unexplained_words(
-        written, spelled_words - declared_words, shared_words, tool, about
-    ):
+    shared_words, unmatched = spelled_words & declared_words, spelled_words - declared_words
+    if not shared_words or unexplained_words(written, unmatched, shared_words, tool, about):
         return described_cost(written_words, tool, about)
     return shortened_cost(spelled_words, name) and max(spelling_cost, FREE_COST)
 
@@ -371,12 +369,9 @@ def join_words(name: str) -> str:
 
 def kind_word_cost(written: str, name: str) -> int | None:
     """`name` for `playlist_name`: the words for a kind of thing, alone."""
-    lacking = content_words(name) & (BOUNDS | ENDS)
-    return (
-        FREE_COST
-        if set(canonical_words(written)) <= set(canonical_words(name)) and not lacking
-        else None
-    )
+    if content_words(name) & (BOUNDS | ENDS):
+        return None
+    return FREE_COST if set(canonical_words(written)) <= set(canonical_words(name)) else None
 
 
 def are_rivals(written: str, name: str) -> bool:

@@ -247,6 +247,7 @@ class ElementReader:
             return False
         if self._tags.quoted:  # no value holds a tag for a key that the tool has
             return True
+        # Qwen3-Coder at times leaves closers out: then each parameter begins a line.
         line_break = self._text.rfind("\n", max(start, tag.start() - MAX_WORD_LENGTH), tag.start())
         if line_break >= 0 and blanks_between(self._text, line_break, tag.start()):
             return True

@@ -64,11 +64,9 @@ def make_tagged_parser(
         section_text = builders.text_between(text, start_markers, ())
         if section_text[:1] in ("{", "["):
             return json_section(section_text, end_markers, tools) if json else None
-        found_calls = (
-            elements.read_elements(text, tools, tags)
-            if begins_element(text, tags, start_markers)
-            else None
-        )
+        found_calls = None
+        if begins_element(text, tags, start_markers):
+            found_calls = elements.read_elements(text, tools, tags)
         if found_calls is None:
             return Parsed(incomplete=True) if has_begun(text, section_text, end_markers) else None
         return Parsed(

@@ -119,9 +119,8 @@ def read_members(
     name_counts = Counter(element.name for element in elements)
     for element in elements:
         schema = schemas.get(element.name)
-        is_list = name_counts[element.name] > 1 and "array" in allowed_kinds(
-            schema or {}, root_schema
-        )
+        takes_list = "array" in allowed_kinds(schema or {}, root_schema)
+        is_list = takes_list and name_counts[element.name] > 1
         member_schema = (schema or {}).get("items") if is_list else schema
         member_value = nested_value(element, _mapping_or_none(member_schema), root_schema)
         if is_list:

@@ -35,13 +35,13 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 def read_bare_call(text: str, tools: Tools) -> Parsed | None:
     """Read a name and an object, with no marker around it."""
     name, bracket, object_text = text.partition("{")
-    value = json_text.parse_strict(bracket + object_text)
+    arguments_text = bracket + object_text
+    value = json_text.parse_strict(arguments_text)
     if isinstance(value, dict):
         name = calls.clean_tool_name(name.rstrip(": "), tools)
         return Parsed((ToolRequest(name, value),), settled=True)
-    is_cut_off = object_text.lstrip()[:1] == '"' and not json_text.is_balanced(
-        bracket + object_text
-    )
+    has_key = object_text.lstrip().startswith('"')
+    is_cut_off = has_key and not json_text.is_balanced(arguments_text)
     return Parsed(incomplete=True) if is_cut_off else None
 
 

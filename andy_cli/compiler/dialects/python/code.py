@@ -46,11 +46,9 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 
 def is_call(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and read_program_call(statement.value) not in (
-        "",
-        "print",
-        ANSWER,
-    )
+    if not isinstance(statement, ast.Expr):
+        return False
+    return read_program_call(statement.value) not in ("", "print", ANSWER)
 
 
 class NeedsResult(Exception):
