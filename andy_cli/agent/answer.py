@@ -201,9 +201,8 @@ def note_rest_of_call(conversation: Conversation, state: TurnState, reply: Model
     """Note whether a reply without requests makes one together with the call that was cut off: it
     is no words for the user then."""
     is_wordy = not reply.compiled.requests and bool(state.open_call)
-    state.is_rest_of_call = is_wordy and conversation.model.profile.is_call(
-        state.open_call + reply.raw
-    )
+    joined = state.open_call + reply.raw
+    state.is_rest_of_call = is_wordy and conversation.model.profile.is_call(joined)
     if state.is_rest_of_call:
         state.reply_text = ""
     else:
@@ -397,11 +396,9 @@ async def find_claims(
 
     Of a model that each step is chosen for the answer is made of results.
     """
-    if (
-        conversation.client.guided
-        or not answer
-        or state.subtype not in ("success", "error_permission")
-    ):
+    if conversation.client.guided or not answer:
+        return ()
+    if state.subtype not in ("success", "error_permission"):
         return ()
     evidence = collect_evidence(conversation, state)
     # A long answer takes seconds, in which Ctrl-C, a signal and a time limit are obeyed.

@@ -119,11 +119,11 @@ USE_EXISTING_TOOL = "Use one that exists, or answer without."
 
 def explain_invalid_arguments(name: str, problems: tuple[Problem, ...], tool: Schema) -> str:
     """Tell the model what does not fit, with that part of the schema (D15)."""
-    reasons = "; ".join(
-        f"{problem.path}: {problem.message}" if problem.path else problem.message
-        for problem in problems
-    )
-    return write_invalid_arguments(name, reasons, schema_excerpt(tool, problems))
+    reasons: list[str] = []
+    for problem in problems:
+        place = f"{problem.path}: " if problem.path else ""
+        reasons.append(f"{place}{problem.message}")
+    return write_invalid_arguments(name, "; ".join(reasons), schema_excerpt(tool, problems))
 
 
 def read_parameters(tool: Schema) -> Schema:

@@ -214,13 +214,16 @@ def compose_feedback(state: TurnState, reply_plan: ReplyPlan, fault: str, done_c
 
     `done_count`: so many of too many requests.
     """
-    notes = [
-        TOO_EARLY if reply_plan.held_back else "",
-        NO_TEXT if reply_plan.unsaid and state.count_resend() else "",
-        f"Only the first {done_count} requests of your reply were done." if done_count else "",
-        fault if fault and state.count_resend() else "",
-    ]
-    return "\n".join(filter(None, notes))
+    notes: list[str] = []
+    if reply_plan.held_back:
+        notes.append(TOO_EARLY)
+    if reply_plan.unsaid and state.count_resend():
+        notes.append(NO_TEXT)
+    if done_count:
+        notes.append(f"Only the first {done_count} requests of your reply were done.")
+    if fault and state.count_resend():
+        notes.append(fault)
+    return "\n".join(notes)
 
 
 def report_cancelled(

@@ -78,11 +78,10 @@ def find_not_done(actions: Sequence[ActionRecord], request: str = "") -> tuple[N
 
 def _is_done_already(action: ActionRecord, earlier: Sequence[ActionRecord]) -> bool:
     """Tell whether an equal call did it before: an edit that is asked for twice fails then."""
-    same = (action.tool, action.arguments)
-    is_change = action.status is Status.FAILED and action.effect is Effect.WRITE
-    return is_change and any(
-        other.ok and (other.tool, other.arguments) == same for other in earlier
-    )
+    if action.status is not Status.FAILED or action.effect is not Effect.WRITE:
+        return False
+    done = [(other.tool, other.arguments) for other in earlier if other.ok]
+    return (action.tool, action.arguments) in done
 
 
 def _explain(action: ActionRecord, later: Sequence[ActionRecord], request: str) -> str:

@@ -440,8 +440,6 @@ def contains_mark(text: str, mark: str) -> bool:
 
 def is_one_word(character_before: str, character_after: str) -> bool:
     """Tell whether two characters, if both are there, stand in one word."""
-    return (
-        bool(character_before and character_after)
-        and joins_words(character_before)
-        and joins_words(character_after)
-    )
+    if not character_before or not character_after:
+        return False
+    return joins_words(character_before) and joins_words(character_after)

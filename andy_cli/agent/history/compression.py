@@ -540,16 +540,14 @@ def find_pinned_positions(
     """Find the positions of what is never shortened."""
     users = [position for position, message in enumerate(history) if message.role == "user"]
     pinned = {*decisions, *users[:1], *users[-1:]}
-    pinned |= {
-        position
-        for position in users
-        if DECIDED.search(history[position].content[:MIN_CUT_CHARACTERS])
-    }
+    for position in users:
+        if DECIDED.search(history[position].content[:MIN_CUT_CHARACTERS]):
+            pinned.add(position)
     for position, message in enumerate(history):
-        failed_here = message.role == "tool" and (
-            message.call_id in failed or is_error(message.content)
-        )
-        if message.role == "system" or failed_here:
+        is_failure = False
+        if message.role == "tool":
+            is_failure = message.call_id in failed or is_error(message.content)
+        if is_failure or message.role == "system":
             pinned.add(position)
     return frozenset(pinned | find_latest_calls(history))
 

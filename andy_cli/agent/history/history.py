@@ -261,16 +261,10 @@ def fit_tool_messages(history: Iterable[Message], names: Mapping[str, str]) -> l
     """Use the names that were offered, no blank results, and put andy's notes into the results."""
     fitted: list[Message] = []
     for message in history:
-        last_message = fitted[-1] if fitted else None
-        if (
-            message.note
-            and message.role != "tool"
-            and last_message is not None
-            and last_message.role == "tool"
-        ):
-            fitted[-1] = last_message._replace(
-                content=f"{last_message.content}\n\n{message.content}"
-            )
+        follows_result = bool(fitted) and fitted[-1].role == "tool"
+        if follows_result and message.note and message.role != "tool":
+            content = f"{fitted[-1].content}\n\n{message.content}"
+            fitted[-1] = fitted[-1]._replace(content=content)
         else:
             fitted.append(_fit_names(message, names))
     return fitted

@@ -183,7 +183,8 @@ def list_folders_between(root_folder: Path, folder: Path) -> Sequence[Path]:
 
 
 def find_instruction_file(folder: Path) -> Path | None:
-    return next((path for name in NAMES if (path := folder / name).is_file()), None)
+    paths = (folder / name for name in NAMES)
+    return next((path for path in paths if path.is_file()), None)
 
 
 def name_file_in(path: Path, root_folder: Path) -> str:
@@ -319,33 +320,26 @@ def _make_object(schema: Part, root_schema: Part, depth: int) -> dict[str, objec
 def _make_list(name: str, merged_schema: Part, root_schema: Part, depth: int) -> list[object]:
     prefix = merged_schema.get("prefixItems", ())
     elements = [_make_value(name, schema, root_schema, depth + 1) for schema in prefix]
-    fewest_items, most_items = (
-        merged_schema.get("minItems", 0),
-        merged_schema.get("maxItems", math.inf),
-    )
+    fewest_items = merged_schema.get("minItems", 0)
+    most_items = merged_schema.get("maxItems", math.inf)
     count = max(fewest_items, min(1, most_items)) - len(elements)
-    if len(elements) + max(count, 0) > most_items or (
-        count > 1 and merged_schema.get("uniqueItems")
-    ):
+    if len(elements) + max(count, 0) > most_items:
+        raise NoSureExample
+    if count > 1 and merged_schema.get("uniqueItems"):
         raise NoSureExample
     if count <= 0:
         return elements
-    return [
-        *elements,
-        *[_make_value(name, merged_schema.get("items", {}), root_schema, depth + 1)] * count,
-    ]
+    item = _make_value(name, merged_schema.get("items", {}), root_schema, depth + 1)
+    return [*elements, *[item] * count]
 
 
 def _make_number(merged_schema: Part, is_whole: bool) -> int | float:
-    low = max(
-        merged_schema.get("minimum", -math.inf), merged_schema.get("exclusiveMinimum", -math.inf)
-    )
-    high = min(
-        merged_schema.get("maximum", math.inf), merged_schema.get("exclusiveMaximum", math.inf)
-    )
-    excluded = (merged_schema.get("exclusiveMinimum"), merged_schema.get("exclusiveMaximum"))
+    above = merged_schema.get("exclusiveMinimum", -math.inf)
+    below = merged_schema.get("exclusiveMaximum", math.inf)
+    low = max(merged_schema.get("minimum", -math.inf), above)
+    high = min(merged_schema.get("maximum", math.inf), below)
     for number in _list_numbers(low, high, merged_schema.get("multipleOf", 1), is_whole):
-        if not low <= number <= high or number in excluded:
+        if not low <= number <= high or number in (above, below):
             continue
         multiple = merged_schema.get("multipleOf", number)
         if (multiple and not number % multiple) or (number == 0 and low <= 0):
@@ -361,11 +355,8 @@ def _list_numbers(
     if not math.isfinite(nearest_bound):
         yield int(multiple) if multiple == int(multiple) else multiple
         return
-    steps = (
-        math.ceil(nearest_bound / multiple)
-        if nearest_bound == low
-        else math.floor(nearest_bound / multiple)
-    )
+    round_inside = math.ceil if nearest_bound == low else math.floor
+    steps = round_inside(nearest_bound / multiple)
     for count in (steps, steps + 1, steps - 1):
         value = count * multiple
         if value == int(value):

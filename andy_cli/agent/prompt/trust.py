@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from andy_cli.compiler.dialect import Tools
 from andy_cli.messages import Choice, Effect, Learned, Schema
 from andy_cli.phrases import load_phrases
+from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.registry import Registry
 
 Trust = Mapping[str, int]
@@ -125,11 +126,9 @@ def _find_most_values(effect: Effect, trusted: Trust) -> int | None:
 
 
 def _with_details(effect: Effect, most_values: int) -> str:
-    details = (
-        "a detail"
-        if most_values == 0
-        else f"more than {most_values} detail{'s' * (most_values > 1)}"
-    )
+    details = "a detail"
+    if most_values:
+        details = f"more than {count_noun(most_values, 'detail')}"
     return f"{BEYOND[effect]} with {details} to get right"
 
 
