@@ -116,7 +116,7 @@ def test_where_there_is_no_summary_everything_stays(
 
 
 def test_a_summary_that_is_longer_changes_nothing() -> None:
-    chat, _ = talked(LONG * 9)
+    chat, _ = talked(" ".join(f"Chapter {number} was long." for number in range(900)))
     told = contents(chat)
     assert asyncio.run(chat.compact()).messages == 0
     assert contents(chat) == told

@@ -13,6 +13,7 @@ from tests.model_server import (
     ModelServer,
     answered,
     called,
+    event,
     raw,
     refused,
     status,
@@ -766,3 +767,33 @@ def test_a_tool_that_does_not_end_does_not_hold_up_the_end(tmp_path: Path) -> No
         _, err = child.communicate(timeout=10)
     assert child.returncode == 130
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("content", "So I look once more. "),
+        ("reasoning_content", "So I look once more. "),
+        ("content", "\n\n"),
+    ],
+)
+def test_a_model_that_writes_the_same_for_ever_is_stopped(
+    tmp_path: Path, field: str, text: str
+) -> None:
+    """Servers that shift their window let a model that is caught in a loop write without end."""
+    pieces = [event({field: text}) for _ in range(600)]
+    endless = [status(), *pieces, {"op": "sleep", "s": 0.5}, pieces[0], {"op": "left"}]
+    with ModelServer([endless, streamed("Fine.")]) as server:
+        done = run(server, tmp_path, "look")
+        assert done.code == 1
+        assert "andy: The model writes the same again and again, and was stopped." in done.err
+        assert run(server, tmp_path, "-c", "and now?").out == "Fine.\n"
+        asked = server.requests[-1].body["messages"]
+    assert len(server.requests) == 2
+    assert str(asked).count("once more") <= 1, "a model imitates what it is told that it said"
+
+
+def test_a_hundred_equal_lines_are_an_answer(tmp_path: Path) -> None:
+    lines = ["All work and no play makes Jack a dull boy.\n"] * 100
+    with ModelServer([streamed(*lines)]) as server:
+        assert run(server, tmp_path, "write it a hundred times") == Done(0, "".join(lines), "")

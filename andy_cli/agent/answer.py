@@ -29,6 +29,7 @@ from andy_cli.agent.grounding.audit import (
 )
 from andy_cli.agent.grounding.evidence import FILE, Claim, Evidence
 from andy_cli.agent.history.history import split_message
+from andy_cli.agent.model.repetition import drop_repetition
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.named_files import find_unread_files
 from andy_cli.agent.turn_state import TURN_OUTCOMES, ModelNote, TurnOutcome, TurnState
@@ -166,8 +167,8 @@ def keep_broken_reply(
 ) -> list[Event]:
     """Put into the history what was said before the reply broke off."""
     remaining_events = [*output.take(reply.rest), *output.release()]
-    if reply.compiled.text:
-        conversation.history.add(Message("assistant", reply.compiled.text, partial=True))
+    if said := drop_repetition(reply.compiled.text):
+        conversation.history.add(Message("assistant", said, partial=True))
         state.answer += output.text
         state.is_cut_off = True
     return remaining_events

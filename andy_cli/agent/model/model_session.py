@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.agent.calls.injection import escape_control_tokens
+from andy_cli.agent.model.repetition import stop_repetition
 from andy_cli.agent.model.reply import ModelReply, record_reply
 from andy_cli.agent.prompt.shortlist import DESCRIBE, Shortlist, tell_others
 from andy_cli.agent.prompt.system_prompt import Instructions, render_system_prompt
@@ -649,7 +650,7 @@ class ModelSession:
                 outcome = {**record_reply(compiled), "tools": [*tools.values()]}
                 keep_outcome(self._settings, outcome)
 
-        reply = ModelReply(self.client.reply(request), compiler, keep)
+        reply = ModelReply(stop_repetition(self.client.reply(request)), compiler, keep)
         self.exchanges.append(ModelExchange(request.messages[-1], reply))
         return reply
 
