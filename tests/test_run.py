@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.model_server import (
+    Answer,
     ModelServer,
+    Received,
     answered,
     called,
     event,
@@ -797,3 +799,33 @@ def test_a_hundred_equal_lines_are_an_answer(tmp_path: Path) -> None:
     lines = ["All work and no play makes Jack a dull boy.\n"] * 100
     with ModelServer([streamed(*lines)]) as server:
         assert run(server, tmp_path, "write it a hundred times") == Done(0, "".join(lines), "")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Failed to parse input at pos 12: <tool_call>{",
+        "Value is not callable: null at row 62, column 114",
+    ],
+)
+def test_a_server_of_ones_own_that_fails_over_tools_is_asked_without_them(
+    tmp_path: Path, message: str
+) -> None:
+    """llama.cpp fails so where its template does, or where it cannot read its model's call."""
+
+    def answer(received: Received) -> Answer:
+        return refused(500, message) if received.body.get("tools") else streamed("Four.")
+
+    with ModelServer(answer) as server:
+        done = run(server, tmp_path, "--set", "network.first_backoff=0.01", "2 and 2")
+        asked = [bool(each.body.get("tools")) for each in server.requests if each.body]
+    assert (done.code, done.out) == (0, "Four.\n")
+    assert f"{message}. Going on without native tools." in done.err
+    assert asked == [True, True, True, True, False]
+
+
+def test_a_server_of_ones_own_that_fails_over_everything_is_an_error(tmp_path: Path) -> None:
+    with ModelServer([refused(500, "Compute error.")]) as server:
+        done = run(server, tmp_path, "--set", "network.first_backoff=0.01", "2 and 2")
+    assert (done.code, done.out) == (75, "")
+    assert "failed (500): Compute error." in done.err.splitlines()[-2]

@@ -196,7 +196,8 @@ class Conversation:
 
         Returns a sentence that says what was changed; empty if nothing can be.
         """
-        if await self.model.refuse_native_tools(error):
+        model = self.model
+        if await model.refuse_native_tools(error) or model.rest_native_tools(error):
             return "Going on without native tools."
         return await self.budget.narrow(error)
 

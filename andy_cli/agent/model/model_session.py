@@ -565,6 +565,15 @@ class ModelSession:
             self._remember_refusal()
         return self.dialect.name != NATIVE
 
+    def rest_native_tools(self, error: ModelError) -> bool:
+        """Teach the tools in the prompt for the rest of the turn if a server of the user's own
+        fails over a request with them: its template may, or its reading of the model's call."""
+        is_native = self.dialect.name == NATIVE and bool(self.profile.schemas)
+        if error.kind != "server" or self.server.believed or not is_native:
+            return False
+        self.pause_native_tools()
+        return self.dialect.name != NATIVE
+
     def pause_native_tools(self) -> None:
         """Teach the tools in the prompt for the rest of the turn."""
         if self.dialect.name == NATIVE:
