@@ -75,7 +75,9 @@ def test_what_will_not_work_later_is_not_tried_again(error: ModelError) -> None:
     assert client.asked == 1
 
 
-@pytest.mark.parametrize(("kind", "most"), [("server", 4), ("timeout", 2), ("dns", 3)])
+@pytest.mark.parametrize(
+    ("kind", "most"), [("server", 4), ("timeout", 2), ("dns", 3), ("loading", 16)]
+)
 def test_there_is_an_end_to_trying(kind: str, most: int) -> None:
     client, told = Scripted(kinded(kind)), list[str]()
     with pytest.raises(TransientError, match="busy"):

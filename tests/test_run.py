@@ -829,3 +829,11 @@ def test_a_server_of_ones_own_that_fails_over_everything_is_an_error(tmp_path: P
         done = run(server, tmp_path, "--set", "network.first_backoff=0.01", "2 and 2")
     assert (done.code, done.out) == (75, "")
     assert "failed (500): Compute error." in done.err.splitlines()[-2]
+
+
+def test_a_model_that_is_still_loading_is_waited_for(tmp_path: Path) -> None:
+    loading = refused(503, "Loading model", type="unavailable_error")
+    with ModelServer([*[loading] * 6, streamed("Four.")]) as server:
+        done = run(server, tmp_path, "--set", "network.first_backoff=0.01", "2 and 2")
+    assert (done.code, done.out) == (0, "Four.\n")
+    assert "is not ready yet (503): Loading model. Trying again" in done.err

@@ -128,6 +128,9 @@ MAX_WAIT = 60.0
 MAX_TRIES_BY_ERROR = {"timeout": 2, "dns": 3, "protocol": 3}
 """Fewer tries for failures that patience seldom helps with, by kind of error."""
 
+MORE_TRIES_BY_ERROR = {"loading": 4}
+"""Times as many tries, by kind of error: the weights of a model are read for a minute."""
+
 
 class RetryingClient(ForwardingClient):
     """Sends a request again after a while if its error may pass."""
@@ -162,7 +165,10 @@ class RetryingClient(ForwardingClient):
         return tries < self._most_tries(error)
 
     def _most_tries(self, error: TransientError) -> int:
-        return min(self._tries, MAX_TRIES_BY_ERROR.get(error.kind, self._tries))
+        if self._tries > 1:
+            more_tries = self._tries * MORE_TRIES_BY_ERROR.get(error.kind, 1)
+            return min(more_tries, MAX_TRIES_BY_ERROR.get(error.kind, more_tries))
+        return self._tries
 
     async def _wait_before_retry(self, error: TransientError, tries: int) -> None:
         import asyncio  # it runs us

@@ -316,6 +316,8 @@ def _transient_error(
 ) -> TransientError:
     if status == 429:
         failure_words, kind = "asks for fewer requests", "rate_limit"
+    elif status == 503 and wording("loading").search(quoted):
+        failure_words, kind = "is not ready yet", "loading"
     elif status in (503, 529):
         failure_words, kind = "is overloaded", "overloaded"
     else:
