@@ -820,7 +820,7 @@ def test_a_server_of_ones_own_that_fails_over_tools_is_asked_without_them(
         done = run(server, tmp_path, "--set", "network.first_backoff=0.01", "2 and 2")
         asked = [bool(each.body.get("tools")) for each in server.requests if each.body]
     assert (done.code, done.out) == (0, "Four.\n")
-    assert f"{message}. Going on without native tools." in done.err
+    assert f"{message}\n  Going on without native tools." in done.err
     assert asked == [True, True, True, True, False]
 
 
