@@ -615,9 +615,22 @@ def test_what_somebody_else_changed_since_is_left_as_it_is(
     assert asyncio.run(TOOLS.call(ToolCall("call00001", name, arguments))).ok
     (workspace / changed).write_text("somebody else's words")
     before = files(workspace)
-    with pytest.raises(ToolError, match=r"^Not taken back: .* Nothing was changed\.$"):
+    with pytest.raises(ToolError, match=r"^Not taken back: .* Nothing was changed\."):
         undoing.take_back_last()
     assert files(workspace) == before
+
+
+def test_what_cannot_be_taken_back_is_left_and_what_was_before_it_is_taken_back(
+    workspace: Path,
+) -> None:
+    for name in ("first.txt", "second.txt"):
+        assert asyncio.run(
+            TOOLS.call(ToolCall(name, "write_file", {"path": name, "content": "x"}))
+        ).ok
+    (workspace / "second.txt").write_text("somebody else's words")
+    assert undoing.skip_last().endswith("second.txt")
+    assert undoing.take_back_last().endswith("first.txt")
+    assert files(workspace) == {"second.txt": "somebody else's words"}
 
 
 def test_what_is_replaced_goes_into_the_trash_and_comes_back(workspace: Path) -> None:

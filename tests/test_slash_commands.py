@@ -92,7 +92,7 @@ def test_a_change_that_cannot_be_taken_back_is_one_line_and_the_chat_goes_on(
     async def change_and_undo(controller: ChatController) -> None:
         await controller.answer_line("write a note")
         Path("notes.txt").unlink()
-        for line in ("/undo", "/clear", "/undo earlier"):
+        for line in ("/undo", "/clear", "/undo earlier", "/undo skip", "/undo earlier"):
             await controller.answer_line(line)
             exit_codes.append(controller.exit_code)
         await controller.close()
@@ -110,7 +110,9 @@ def test_a_change_that_cannot_be_taken_back_is_one_line_and_the_chat_goes_on(
     said = " ".join(capsys.readouterr().out.split())
     reason = "notes.txt is not there any more. Nothing was changed."
     assert said.count(f"andy: Not taken back: made notes.txt. {reason}") == 2
-    assert exit_codes == [1, 0, 1]
+    assert "`/undo skip` leaves it so" in said
+    assert said.endswith("Left as it is: made notes.txt. There is nothing to take back.")
+    assert exit_codes == [1, 0, 1, 0, 0]
 
 
 def test_the_help_of_model_says_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 from andy_cli.agent.history.history import split_message
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import ANY, Options
+from andy_cli.frontends.management.session_text import describe_call
 from andy_cli.frontends.session_factory import sessions_folder
 from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.guard.terminal_sanitizer import neutralize_text, one_line
-from andy_cli.messages import Message, ToolCall
+from andy_cli.messages import Message
 from andy_cli.sessions.store import (
     ResumedSession,
     SessionCard,
@@ -127,8 +128,9 @@ def summarize_lines(resumed: ResumedSession) -> Iterator[str]:
         yield "It was compacted: the model is told the summary, the file keeps all."
     yield from quote_last(resumed.messages)
     for call in resumed.interrupted:
+        action = shorten_line(describe_call(call.name, call.arguments))
         yield (
-            f"andy was ended in the middle of: {describe_call(call)}. Whether it had its effect "
+            f"andy was ended in the middle of: {action}. Whether it had its effect "
             "only you can see. It does not run again by itself."
         )
 
@@ -153,13 +155,6 @@ def quote_last(messages: Sequence[Message]) -> Iterator[str]:
         yield from shorten_lines("  ", answer.content)
 
 
-def describe_call(call: ToolCall) -> str:
-    """The call in words: `move songs/a.mp3 songs/old`."""
-    values = " ".join(str(value) for value in call.arguments.values())
-    words = one_line(f"{call.name.replace('_', ' ')} {values}".strip())
-    return words if len(words) <= MAX_LINE_LENGTH else f"{words[:MAX_LINE_LENGTH]}..."
-
-
 def find_last_answer(messages: Sequence[Message]) -> Message | None:
     answers = [
         message for message in messages if message.role == "assistant" and message.content.strip()
@@ -167,10 +162,14 @@ def find_last_answer(messages: Sequence[Message]) -> Message | None:
     return answers[-1] if answers else None
 
 
+def shorten_line(line: str) -> str:
+    return line if len(line) <= MAX_LINE_LENGTH else f"{line[:MAX_LINE_LENGTH]}..."
+
+
 def shorten_lines(prefix: str, text: str) -> Iterator[str]:
     """The first lines of a text, each after a mark."""
     lines = [line.rstrip() for line in text[: 10 * MAX_LINE_LENGTH].split("\n") if line.strip()]
     for line in lines[:MAX_LINES]:
-        yield prefix + (line if len(line) <= MAX_LINE_LENGTH else f"{line[:MAX_LINE_LENGTH]}...")
+        yield prefix + shorten_line(line)
     if len(lines) > MAX_LINES or len(text) > 10 * MAX_LINE_LENGTH:
         yield f"{prefix}..."

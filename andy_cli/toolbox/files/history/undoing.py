@@ -29,6 +29,8 @@ from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.files.writing import HashedPieces, reason_of, replace_whole
 from andy_cli.toolbox.runtime_context import GrantedPath, go_on_always
 
+SKIP_IT = "`/undo skip` leaves it so, and goes on to what was done before."
+
 
 def take_back_last() -> str:
     """Take back the newest batch of this conversation; return in words what was taken back.
@@ -44,6 +46,17 @@ def take_back_earlier() -> str:
     return _take_back_batch(kept_batches.load_newest(of_this_conversation=False))
 
 
+def skip_last() -> str:
+    """Leave the newest batch as it is, so that the one before it can be taken back; return in words
+    what was done in it. It is one of this conversation, else of an earlier one in this folder.
+    """
+    batch = journal.last_batch() or kept_batches.load_newest(of_this_conversation=False)
+    if batch is None:
+        return ""
+    journal.forget_batch(batch)
+    return batch.did
+
+
 def describe_earlier() -> str:
     """Say what `take_back_earlier` would take back, and when that was done; empty for nothing."""
     batch = kept_batches.load_newest(of_this_conversation=False)
@@ -57,7 +70,7 @@ def _take_back_batch(batch: RecordedBatch | None) -> str:
     freed = {_place_of(change).path for change in batch.changes if not isinstance(change, Trashed)}
     for change in batch.changes:
         if fault := find_fault(change, freed):
-            raise ToolError(f"Not taken back: {batch.did}. {fault} Nothing was changed.")
+            raise ToolError(f"Not taken back: {batch.did}. {fault} Nothing was changed. {SKIP_IT}")
     _take_back_all(batch)
     journal.forget_batch(batch)
     return batch.did

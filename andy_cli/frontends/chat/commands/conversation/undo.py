@@ -10,7 +10,7 @@ from andy_cli.messages import Message
 
 NOTHING_TO_UNDO = "There is nothing to take back."
 UNDO_NOTE = "(The user took back what you did: {did}. Do not do it again unless they ask for it.)"
-EARLIER = "earlier"
+EARLIER, SKIP = "earlier", "skip"
 
 
 async def undo_change(session: ChatSession, argument: str) -> str:
@@ -18,15 +18,19 @@ async def undo_change(session: ChatSession, argument: str) -> str:
     # Loaded with the first change of a file.
     from andy_cli.toolbox.files.history.undoing import (
         describe_earlier,
+        skip_last,
         take_back_earlier,
         take_back_last,
     )
 
-    if argument not in ("", EARLIER):
-        raise UsageError(f"/undo takes nothing, or `{EARLIER}`: not {argument!r}.")
+    if argument not in ("", EARLIER, SKIP):
+        raise UsageError(f"/undo takes nothing, `{EARLIER}` or `{SKIP}`: not {argument!r}.")
     if session.opened is None:
         # No model is needed to take back what was done in an earlier conversation.
         enter_workspace(session.options, session.options.settings())
+    if argument == SKIP:
+        skipped = await asyncio.to_thread(skip_last)
+        return f"Left as it is: {skipped}." if skipped else NOTHING_TO_UNDO
     summary = await asyncio.to_thread(take_back_earlier if argument else take_back_last)
     if summary:
         if session.opened is not None:
@@ -42,4 +46,4 @@ async def undo_change(session: ChatSession, argument: str) -> str:
     )
 
 
-COMMAND = SlashCommand("undo", "/undo [earlier]", "undo the last change of files", undo_change)
+COMMAND = SlashCommand("undo", "/undo [earlier|skip]", "undo the last change of files", undo_change)
