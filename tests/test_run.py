@@ -789,6 +789,7 @@ def test_a_model_that_writes_the_same_for_ever_is_stopped(
         done = run(server, tmp_path, "look")
         assert done.code == 1
         assert "andy: The model writes the same again and again, and was stopped." in done.err
+        assert "go on" not in done.err
         assert run(server, tmp_path, "-c", "and now?").out == "Fine.\n"
         asked = server.requests[-1].body["messages"]
     assert len(server.requests) == 2

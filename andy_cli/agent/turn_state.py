@@ -275,7 +275,9 @@ class TurnState:
         self.subtype = "error_cancelled" if error.exit_code == 130 else "error_provider"
         self.exit_code = error.exit_code
         self.answer = self.answer or self.rejected_answer
-        cut_off = f"{TURN_OUTCOMES['error_cut_off'].sentence} {ways.go_on}." * self.is_cut_off
+        # Of a model that repeats itself more of the same would come.
+        can_go_on = self.is_cut_off and error.kind != "repetition"
+        cut_off = f"{TURN_OUTCOMES['error_cut_off'].sentence} {ways.go_on}." * can_go_on
         hint = f"{error.hint_for(ways)} {cut_off}".strip()
         self.error = events.Failed("error", error.kind, str(error), hint)
         return self.error
