@@ -355,6 +355,11 @@ def config_set(
     """Save a setting; comments in the file stay."""
 
 
+@command(config_app, "unset", "management.config_command.unset_setting")
+def config_unset(key: Key) -> None:
+    """Remove a setting from your file, so that its default holds again; comments stay."""
+
+
 @command(config_app, "edit", "management.config_command.edit_settings")
 def config_edit() -> None:
     """Open your settings in $VISUAL or $EDITOR, and check them afterwards."""

@@ -567,13 +567,46 @@ def save(key: str, value: str | Sequence[str] | ChangeList) -> Path:
     return path
 
 
-def _save_in(path: Path, key: str, value: str | Sequence[str] | ChangeList) -> None:
+def remove(key: str) -> Path | None:
+    """Remove a value from the user file, its comments untouched; returns the file, None where the
+    key, be it one of ours or not, does not stand in it."""
+    path = config_folder() / "config.toml"
+    with hold_folder(path.parent):
+        document = _read_document(path)
+        table: object = document
+        *folders, name = key.split(".")
+        for folder in folders:
+            table = table.get(folder) if isinstance(table, MutableMapping) else None
+        if not isinstance(table, MutableMapping) or name not in table:
+            return None
+        del table[name]
+        _write_document(path, document)
+    return path
+
+
+def _read_document(path: Path) -> MutableMapping[str, object]:
     import tomlkit  # only to write; reading is the standard library's
 
     try:
-        document = tomlkit.parse(path.read_text(encoding="utf-8-sig") if path.is_file() else "")
+        return tomlkit.parse(path.read_text(encoding="utf-8-sig") if path.is_file() else "")
     except (OSError, ValueError, RecursionError) as error:
         raise explain_unreadable(path, error) from error
+
+
+def _write_document(path: Path, document: MutableMapping[str, object]) -> None:
+    import tomlkit
+
+    try:
+        replace_file(path, tomlkit.dumps(document))
+    except OSError as error:
+        # The name that the system tells is that of a draft.
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _save_in(path: Path, key: str, value: str | Sequence[str] | ChangeList) -> None:
+    import tomlkit
+
+    document = _read_document(path)
     try:
         *folders, name = key.split(".")
         table = _find_table(document, folders, tomlkit.table)
@@ -583,11 +616,9 @@ def _save_in(path: Path, key: str, value: str | Sequence[str] | ChangeList) -> N
             value = value(known_texts)
         fitted = _fit(key, value, "the value")
         table[name] = list(fitted) if isinstance(fitted, tuple) else fitted
-        replace_file(path, tomlkit.dumps(document))
-    except (OSError, ValueError, RecursionError) as error:
-        # The name that the system tells is that of a draft.
-        reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
-        raise UsageError(f"{path} cannot be written: {reason}.") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} cannot be written: {error}.") from error
+    _write_document(path, document)
 
 
 def _find_table(

@@ -198,6 +198,20 @@ def test_tools_of_a_project_are_not_switched_off_in_the_settings_of_the_user(
     assert str(project / ".andy" / "config.toml") in done.err
 
 
+def test_a_value_that_is_removed_is_the_default_again_and_comments_stay(home: Path) -> None:
+    file = own_file(home, "# mine\nmodel = 'openai:x'  # large\n[ui]\nplain = true\nplane = 1\n")
+    wrong = andy("config", "unset", "ui.plane", home=home)
+    assert (wrong.code, wrong.out) == (0, f"Removed from {file}.\n")
+    unset = andy("config", "unset", "ui.plain", home=home)
+    assert (unset.code, unset.out) == (0, f"Removed from {file}.\nIt is false now (default).\n")
+    assert file.read_text() == "# mine\nmodel = 'openai:x'  # large\n[ui]\n"
+    again = andy("config", "unset", "ui.plain", home=home)
+    assert (again.code, again.err) == (2, f"andy: ui.plain does not stand in {file}.\n")
+    misspelt = andy("config", "unset", "ui.plin", home=home)
+    assert misspelt.code == 2
+    assert "ui.plain" in misspelt.err
+
+
 def test_where_the_file_is_needs_no_file(tmp_path: Path) -> None:
     assert andy("config", "path", home=tmp_path).out == f"{own_file(tmp_path)}\n"
     own_file(tmp_path, "modle = 1\n")

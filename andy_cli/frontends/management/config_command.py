@@ -1,4 +1,4 @@
-"""`andy config show|get|set|edit|path`: the settings in force, and where each comes from."""
+"""`andy config show|get|set|unset|edit|path`: the settings in force, and where each comes from."""
 
 import os
 import shlex
@@ -22,6 +22,7 @@ from andy_cli.settings import (
     config_folder,
     load,
     load_what_fits,
+    remove,
     replace_file,
     save,
 )
@@ -105,6 +106,23 @@ def keep_setting(key: str, value: str) -> tuple[Path, str]:
         return path, f"{faults[0]}"
     origin = current_settings[key].origin
     return path, "" if origin == str(path) else f"{origin} comes before it and is used instead."
+
+
+def unset_setting(key: str) -> None:
+    """Remove a value from the user's file, and print what holds now. Raises UsageError where it
+    does not stand there."""
+    path = remove(key)
+    if path is None:
+        check_key(key)
+        raise UsageError(f"{key} does not stand in {config_folder() / 'config.toml'}.")
+    sys.stdout.write(f"Removed from {path}.\n")
+    current_settings, faults = load_what_fits()
+    if faults:  # something else in the file keeps all of it from being read
+        sys.stderr.write(f"andy: {faults[0]}\n")
+    elif current := dict(current_settings.items()).get(key):
+        record = make_setting_record(key, current)
+        shown = f"It is {format_value(record['value'])} now ({record['origin']})."
+        sys.stdout.write(neutralize_text(shown) + "\n")
 
 
 def edit_settings() -> int:
