@@ -37,9 +37,9 @@ def here(tmp_path: Path, weights_file: Path) -> Path:
     return folder
 
 
-def asked(text: str, folder: Path, weights_file: Path) -> str:
+def asked(text: str, folder: Path, weights_file: Path, *more: str) -> str:
     model = f"local:{weights_file}"
-    run = ("run", "-y", "--no-session", "--no-wait", "--model", model)
+    run = ("run", "-y", "--no-session", "--no-wait", "--model", model, *more)
     return andy(*run, text, home=folder.parent, cwd=folder).out
 
 
@@ -1288,6 +1288,22 @@ def test_nothing_is_played_where_nobody_asked_for_it(
     assert answer.startswith(told)
     assert "tarted" not in answer
     assert "ueued" not in answer
+
+
+@pytest.mark.parametrize(
+    ("wish", "tool"),
+    [
+        ("then Paper Boats", "queue_mp3"),
+        ("mets paper boats ensuite", "queue_mp3"),
+        ("play Paper Boats", "play_mp3"),
+        ("what time is it, and then play Paper Boats", "play_mp3"),
+    ],
+)
+def test_what_is_asked_for_next_alone_does_not_stop_what_plays(
+    wish: str, tool: str, music_folders: Path, weights_file: Path
+) -> None:
+    told = asked(wish, music_folders, weights_file, "-o", "stream-json")
+    assert f'"tool_name": "{tool}"' in told
 
 
 def test_a_question_about_somebody_is_not_about_andy(here: Path, weights_file: Path) -> None:

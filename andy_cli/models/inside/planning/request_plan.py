@@ -528,7 +528,8 @@ class RequestPlan:
         """
         step, names = steps[place], [find_command_name(choice) for choice in self._request.choices]
         repeated = [choice.repeated_as for choice in self._request.choices]
-        if names[step.at] in repeated:
+        # Alone, `then Volare` is said of what is playing.
+        if names[step.at] in repeated and len(steps) > 1:
             return self._find_first_call(step, repeated.index(names[step.at]), steps[:place])
         meant = self._request.choices[step.at].repeated_as
         others = [other for other in steps[:place] if other.at == step.at]
