@@ -333,7 +333,8 @@ class RequestPlan:
         if len(steps) == 1:
             steps = [self._fill_from_beside(steps[0], text)]
         steps = [repeated for step in steps for repeated in self._repeat_for_names(step)]
-        for place in range(len(steps)):
+        is_alone = len(steps) == 1  # then `then Volare` is said of what is playing
+        for place in range(0 if is_alone else len(steps)):
             steps[place] = self._follow_up(steps, place)
         if is_first and not any(finds_files(self._request.choices[step.at]) for step in steps):
             steps = list(map(self._name_file, steps))
@@ -528,8 +529,7 @@ class RequestPlan:
         """
         step, names = steps[place], [find_command_name(choice) for choice in self._request.choices]
         repeated = [choice.repeated_as for choice in self._request.choices]
-        # Alone, `then Volare` is said of what is playing.
-        if names[step.at] in repeated and len(steps) > 1:
+        if names[step.at] in repeated:
             return self._find_first_call(step, repeated.index(names[step.at]), steps[:place])
         meant = self._request.choices[step.at].repeated_as
         others = [other for other in steps[:place] if other.at == step.at]
