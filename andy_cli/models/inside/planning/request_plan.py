@@ -333,9 +333,8 @@ class RequestPlan:
         if len(steps) == 1:
             steps = [self._fill_from_beside(steps[0], text)]
         steps = [repeated for step in steps for repeated in self._repeat_for_names(step)]
-        is_alone = len(steps) == 1  # then `then Volare` is said of what is playing
-        for place in range(0 if is_alone else len(steps)):
-            steps[place] = self._follow_up(steps, place)
+        if len(steps) > 1:  # alone, `then Volare` is said of what is playing
+            steps = self._follow_up_all(steps)
         if is_first and not any(finds_files(self._request.choices[step.at]) for step in steps):
             steps = list(map(self._name_file, steps))
         steps = list(map(self._point_back, steps))
@@ -522,6 +521,12 @@ class RequestPlan:
             steps[-1] = steps[-1]._replace(text=f"{steps[-1].text}, {step.text}")
         elif not (steps and self._is_afterthought(step, steps[-1], text)):
             steps.append(step)
+
+    def _follow_up_all(self, steps: Sequence[Step]) -> list[Step]:
+        followed = [*steps]
+        for place in range(len(followed)):
+            followed[place] = self._follow_up(followed, place)
+        return followed
 
     def _follow_up(self, steps: Sequence[Step], place: int) -> Step:
         """`Play this, then that`: what is asked for a second time, with another value, is what the
