@@ -439,6 +439,17 @@ def test_cost_tells_the_tokens_and_that_no_price_is_known() -> None:
         terminal.sees("cost: unknown")
 
 
+def test_the_answer_of_a_session_that_is_gone_on_with_can_be_copied(home: Path) -> None:
+    with ModelServer([streamed("Forty-two.")]) as server:
+        with Terminal("chat", *to(server)[:4], folder=home, columns=100) as terminal:
+            terminal.prompts()
+            enter(terminal, "how many?", "Forty-two.")
+        with Terminal("-c", *to(server)[:4], folder=home, columns=100) as terminal:
+            terminal.prompts()
+            enter(terminal, "/copy", "The answer was sent to the terminal")
+            enter(terminal, "/why", "The last answer was given before this chat")
+
+
 STORY = "It was a long story. " * 100
 
 

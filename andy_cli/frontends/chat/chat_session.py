@@ -11,7 +11,12 @@ from andy_cli.compiler.detect import parse_billions
 from andy_cli.errors import UsageError
 from andy_cli.fenced_text import fence_text
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.session_choice import offer_sessions, open_session, summarize_session
+from andy_cli.frontends.session_choice import (
+    find_last_answer,
+    offer_sessions,
+    open_session,
+    summarize_session,
+)
 from andy_cli.frontends.session_factory import OpenConversation, fetch_weights, open_chat
 from andy_cli.guard.addresses import is_loopback_url, show_url
 from andy_cli.guard.gate import AskApproval, Mode
@@ -240,6 +245,17 @@ class ChatSession:
         if self.opened is None:
             return self.resumed is not None
         return self.opened.log is not None and self.opened.log.path.exists()
+
+    @property
+    def last_answer(self) -> str:
+        """The last answer, be it of the session that is gone on with; empty where there is none."""
+        if self.opened is None:
+            answer = find_last_answer(self.resumed.messages if self.resumed else ())
+        elif (account := self.opened.chat.provenance) and account.answer:
+            return account.answer
+        else:
+            answer = find_last_answer(self.opened.chat.history.messages)
+        return answer.content if answer else ""
 
     def offer_others(self) -> list[SessionCard]:
         self.offered_sessions = offer_sessions(without=self.session_id)

@@ -13,10 +13,10 @@ MAX_BYTES = 74_000
 
 
 async def copy_answer(session: ChatSession, argument: str) -> str:
-    account = session.opened.chat.provenance if session.opened else None
-    if account is None or not account.answer:
+    answer = session.last_answer
+    if not answer:
         return "There is no answer yet."
-    text = find_block(account.answer, argument) if argument else account.answer
+    text = find_block(answer, argument) if argument else answer
     data = text.encode()
     if len(data) > MAX_BYTES:
         raise UsageError(f"{len(data):,} bytes are too many for the clipboard of a terminal.")

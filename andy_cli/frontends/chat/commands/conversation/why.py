@@ -11,6 +11,7 @@ from andy_cli.frontends.chat.slash_command import SlashCommand
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 
 NO_ANSWER_YET = "There is no answer yet."
+NOT_KEPT = "The last answer was given before this chat: what it is based on is not kept."
 OWN_WORDS = "no result: the model's own words"
 FOUND = "what was found"
 ATTACHED = "what came with your message"
@@ -19,7 +20,7 @@ ATTACHED = "what came with your message"
 async def explain_answer(session: ChatSession, argument: str) -> str:
     account = session.opened.chat.provenance if session.opened else None
     if account is None or not account.answer:
-        return NO_ANSWER_YET
+        return NOT_KEPT if session.last_answer else NO_ANSWER_YET
     return neutralize_text("\n".join(explain_lines(account)))
 
 
