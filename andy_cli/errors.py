@@ -109,6 +109,8 @@ class ModelError(AndyError):
 
     exit_code = 1
     kind = "provider"
+    fitting_share = 0.0
+    """Part of what was sent that would have fitted, where the server said how much; else 0."""
 
     def __init__(self, message: str, hint: str = "", kind: str = "") -> None:
         super().__init__(message, hint)

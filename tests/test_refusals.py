@@ -156,3 +156,19 @@ def test_a_refusal_is_read_in_any_form_of_unicode(charset: str) -> None:
 def test_a_refusal_in_words_is_shown_without_its_mark() -> None:
     assert parse_refusal("Zu müde.".encode("utf-8-sig")).message == "Zu müde."
     assert parse_refusal(b'{"error": "caf\xe9"}').message == "caf\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("message", "share"),
+    [
+        ("maximum context length is 4096 tokens. However, you sent 16,384 (16,000 and 384)", 0.25),
+        ("prompt is too long: 400000 tokens > 200000 maximum", 0.5),
+        ("the request exceeds the available context size, try increasing it", 0),
+        ("request 20261130123: the prompt has more than 4096 tokens", 0),
+    ],
+)
+def test_how_much_of_a_prompt_fits_is_read_from_the_sizes_that_are_told(
+    message: str, share: float
+) -> None:
+    error = as_error(400, read_refusal({"error": {"message": message}}), "The server")
+    assert error.fitting_share == share

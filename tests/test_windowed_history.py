@@ -97,11 +97,16 @@ def server_with_window(limit: int, sizes: list[int]) -> ModelServer:
     return ModelServer(answer)
 
 
-def ask_all(url: str, questions: Sequence[str], rules: str = "") -> list[events.Ended]:
-    """How each turn of one chat ended."""
+def ask_all(
+    url: str, questions: Sequence[str], rules: str = "", history: Sequence[str] = ()
+) -> list[events.Ended]:
+    """How each turn of one chat ended; `history` was said and answered before."""
 
     async def asked() -> list[events.Ended]:
         chat, found = conversation(client(url, tools=False), instructions=rules), []
+        for words in history:
+            chat.history.add(Message("user", words))
+            chat.history.add(Message("assistant", "Noted."))
         for question in questions:
             seen = [event async for event in turn(chat, question)]
             found += [each for each in seen if isinstance(each, events.Ended)]
@@ -119,6 +124,17 @@ def test_a_chat_that_outgrows_the_window_goes_on_whatever_the_server_says_of_it(
     assert [each.exit_code for each in ended] == [0] * 60
     refusals = sum(each > 20_000 for each in sizes)
     assert 0 < refusals < 6, "it is learned, not tried again and again"
+
+
+def test_a_window_that_is_far_from_the_one_assumed_is_learned_from_the_first_refusal() -> None:
+    """A session of a large model goes on with a small one, whose server tells sizes alone."""
+    sizes: list[int] = []
+    pastes = [f"paste {n} {'words of user ' * 700}" for n in range(8)]
+    with server_with_window(24_000, sizes) as small:
+        ended = ask_all(small.url, ["hello"], history=pastes)
+    assert [each.exit_code for each in ended] == [0]
+    assert len(sizes) == 2
+    assert 12_000 < sizes[-1] <= 24_000
 
 
 def test_a_question_that_is_too_long_alone_is_said_and_the_chat_goes_on() -> None:

@@ -159,7 +159,7 @@ class WindowBudget:
         if error.kind not in TOO_LONG or self._narrowed_at == length:
             return ""
         self._narrowed_at = length
-        self._window = await self._guess_smaller_window()
+        self._window = await self._guess_smaller_window(error.fitting_share)
         self.is_assumed = False
         cut_files = await self._fit_instructions()
         shortened = self._shorten()
@@ -167,8 +167,10 @@ class WindowBudget:
             return "Asking again with the oldest messages shortened or left out."
         return f"Asking again with less of {' and '.join(cut_files)}." if cut_files else ""
 
-    async def _guess_smaller_window(self) -> int:
+    async def _guess_smaller_window(self, fitting_share: float) -> int:
         sent_tokens = min(await self.find_window(), self.estimate())
+        if 0 < fitting_share < NARROWED_SHARE:  # it is far from what was assumed
+            return int(sent_tokens * fitting_share)
         window = int(sent_tokens * NARROWED_SHARE)
         if not self.is_assumed:
             return window

@@ -214,13 +214,15 @@ def as_error(
             kind="quota",
         )
     if too_long(refusal):
-        return ModelError(
+        error = ModelError(
             f"The conversation is too long for the model{quoted}",
             "{less}, or choose a model with a longer context.",
             kind="context",
         )
-    if error := _find_permanent_refusal(status, refusal, server_name, quoted):
+        error.fitting_share = find_fitting_share(refusal.message)
         return error
+    if permanent := _find_permanent_refusal(status, refusal, server_name, quoted):
+        return permanent
     if status in RETRYABLE_STATUS:
         return _transient_error(status, server_name, f"{shown_status}{quoted}", retry_after)
     if status in (401, 403):
@@ -260,6 +262,10 @@ def is_quota(status: int, refusal: ServerRefusal) -> bool:
     return status == 402 or "insufficient_quota" in refusal.code or "billing" in refusal.code
 
 
+LEAST_SHARE = 0.02
+"""A smaller part is none of sizes: another number stands there, such as the id of a request."""
+
+
 def too_long(refusal: ServerRefusal) -> bool:
     """Tell whether the conversation is too long for the model. Tokens a minute are no context."""
     if wording("code_too_long").search(refusal.code):
@@ -277,6 +283,17 @@ def _compares_sizes(message: str) -> bool:
     if not wording("prompt").search(message) or not wording("measured").search(message):
         return False
     return len(set(wording("size").findall(message))) > 1
+
+
+def find_fitting_share(message: str) -> float:
+    """Find which part of the prompt would have fitted, by the two largest sizes that are told: `has
+    9,000 tokens, maximum 4096`; 0 where two are not told, or tell something else."""
+    sizes = {int(size.replace(",", "")) for size in wording("size").findall(message)}
+    largest = max(sizes, default=0)
+    # `16,384 (16,000 in the messages, 384 in the completion)`: of parts of it none is the limit.
+    limits = {size for size in sizes - {largest} if largest - size not in sizes - {size}}
+    share = max(limits, default=0) / max(largest, 1)
+    return share if share > LEAST_SHARE else 0.0
 
 
 def names_no_model(status: int, refusal: ServerRefusal) -> bool:
