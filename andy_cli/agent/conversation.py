@@ -169,14 +169,15 @@ class Conversation:
         self.gate.note_user_paths(user)
         self.tools.begin_turn()
         self.history.begin_turn(user, attached)
-        record = {
-            "user": user + attached,
-            "model": self.client.name,
-            "dialect": self.dialect.name,
-            "tools": [*self.model.profile.known.values()],
-            "needs": self.registry.list_needs(),
-        }
-        self.model.capture_event("turn", record)
+        if self.model.is_captured:
+            record = {
+                "user": user + attached,
+                "model": self.client.name,
+                "dialect": self.dialect.name,
+                "tools": [*self.model.profile.known.values()],
+                "needs": self.registry.list_needs(),
+            }
+            self.model.capture_event("turn", record)
 
     def ask_model(self) -> ModelReply:
         """Ask the model for its next reply; tools that came meanwhile are offered."""

@@ -673,9 +673,14 @@ class ModelSession:
         self.add_usage(reply.usage)
         return reply.compiled.text
 
+    @property
+    def is_captured(self) -> bool:
+        """Captures are asked for."""
+        return bool(self._settings.text("debug.raw"))
+
     def capture_event(self, kind: str, record: Mapping[str, object]) -> None:
         """Keep what happened between replies, where captures are asked for."""
-        if self._settings.text("debug.raw"):
+        if self.is_captured:
             from andy_cli.models.capture import note_event  # costs start-up time
 
             note_event(self._settings, kind, record)
