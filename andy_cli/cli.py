@@ -424,13 +424,16 @@ def models_info(name: ModelName = "", json: AsJson = False, **given: object) -> 
 def models_probe(
     name: ModelName = "",
     tries: Annotated[int, typer.Option(min=1, max=50, help="how often each task is tried")] = 1,
+    minutes: Annotated[
+        float, typer.Option(min=0.1, help="after which it reports what it knows by then")
+    ] = 3,
     json: AsJson = False,
     **given: object,
 ) -> None:
     """Find out with a few harmless tasks how a model calls tools best, and remember it."""
     from andy_cli.frontends.probe.probe_command import probe_model
 
-    raise typer.Exit(probe_model(replace(make_options(given), model=name), tries, json))
+    raise typer.Exit(probe_model(replace(make_options(given), model=name), tries, json, minutes))
 
 
 @app.command()

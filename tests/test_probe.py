@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import threading
 import time
@@ -47,6 +48,7 @@ from tests.terminal import Terminal
 MODEL = "nobody-knows:7b"
 QUICK = ("network.first_backoff=0.01", "network.scan=false", "network.idle_timeout=4")
 CODE = "KESTREL-88"
+PAUSE: Operation = {"op": "sleep", "s": 0.002}
 REFUSED = "this model does not support tools"
 
 
@@ -181,7 +183,9 @@ def test_the_only_notation_that_works_is_found_and_kept(
     assert (found.rows["hermes"]["right"], found.rows["hermes"]["tasks"]) == (8, 8)
     assert found.rows["native"]["outcomes"] == []
     assert REFUSED in found.rows["native"]["note"]
-    assert found.rows["action"]["right"] == 1  # small talk
+    for name in held:
+        assert found.rows[name]["tasks"] == 3
+        assert found.rows[name]["note"] == "stopped: none of the first 3 right"
     learned = found.learned
     assert (learned.native, learned.dialect) == (False, "hermes")
     assert (learned.right, learned.tasks, learned.constrained) == (8, 8, None)
@@ -337,6 +341,45 @@ def test_a_task_ends_where_the_model_writes_on_and_on(capsys: pytest.CaptureFixt
     assert row["output_tokens"] <= 3000 * len(TASKS)
 
 
+def test_a_text_is_ended_once_it_is_longer_than_any_task_needs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def talkative(received: Received) -> Answer:
+        pieces = [event({"content": f"and then I said {number} "}) for number in range(1000)]
+        return [status(), *(part for piece in pieces for part in (piece, PAUSE))]
+
+    with ModelServer(talkative) as server:
+        found = probed(server, capsys, "constraints=off")
+    replies = len([each for each in server.requests if each.body["messages"]])
+    assert sum(row["output_tokens"] for row in found.rows.values()) <= 350 * replies
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_a_probe_ends_when_its_time_is_up_and_tells_what_it_saw(
+    works: bool, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    speaking = model("native", takes_tools=True)
+
+    def answer(received: Received) -> Answer:
+        if works and asked_in(received.body) == "native" and task_of(received.body) in TASKS:
+            return speaking(received)
+        return [status(), {"op": "sleep", "s": 60}]
+
+    with ModelServer(answer) as server:
+        options = Options(model=MODEL, base_url=server.url, set=(*QUICK, "network.idle_timeout=60"))
+        began = time.monotonic()
+        code = probe_model(options, 1, as_json=False, minutes=0.1)
+        assert time.monotonic() - began < 12
+        learned = recall_model(Endpoint("openai", MODEL, server.url))
+    out = capsys.readouterr().out
+    assert code == (0 if works else 1)
+    assert "the time was up" in out
+    assert "Not all was tried in 0.1 minutes: `--minutes 30` gives it more time." in out
+    assert ("trusted with everything, as before" in out) is works
+    kept = (True, "native", 8, None) if works else (None, "", 0, None)
+    assert (learned.native, learned.dialect, learned.right, learned.trusted) == kept
+
+
 def test_every_effect_is_tried_with_none_to_three_values() -> None:
     assert [*EFFECTS] == ["read", "play", "network", "write", "run", "act"]
     for effect in EFFECTS:
@@ -402,7 +445,9 @@ def test_people_get_a_table_and_a_sentence(capsys: pytest.CaptureFixture[str]) -
         options = Options(model=MODEL, base_url=server.url, set=(*QUICK, "dialect=action"))
         assert probe_model(options, 1, as_json=False) == 0
     out, err = capsys.readouterr()
-    assert err == ""
+    *others, last = err.splitlines()  # no terminal: a line stays of each notation
+    assert len(others) == 5
+    assert re.fullmatch(r"notation 6 of 6: hermes: 8 of 8 right in \d+ s", last)
     marked = [line for line in out.splitlines() if line.startswith("*  ")]
     assert len(marked) == 1
     assert "hermes" in marked[0]
@@ -497,7 +542,7 @@ def test_ctrl_c_keeps_nothing(home: Path) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, "")
-    assert err == "andy: stopped; nothing is kept.\n"
+    assert err.endswith("\nandy: stopped; nothing is kept.\n")
     assert not (home / ".local/state/andy/models.json").exists()
 
 
@@ -513,8 +558,8 @@ def test_on_a_terminal_a_line_says_how_far_it_is_and_goes_away() -> None:
         ModelServer(answer) as server,
         Terminal("models", "probe", MODEL, "--base-url", server.url) as terminal,
     ):
-        terminal.sees("action  2 of 8: typed arguments")
-        terminal.sees("hermes  4 of 8: two calls")
+        terminal.sees("notation 2 of 6: action, held  2 of 8: typed arguments")
+        terminal.sees("notation 6 of 6: hermes  4 of 8: two calls")
         seen.set()
         terminal.sees("from now on")
         assert terminal.leaves() == 0

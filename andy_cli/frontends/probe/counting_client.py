@@ -1,18 +1,23 @@
-"""A client around a client that counts tokens where the server does not."""
+"""A client around a client that counts tokens where the server does not, and ends long replies."""
 
 import json
 from collections.abc import AsyncGenerator
 
+from andy_cli.compiler.control_tokens import REASONING
 from andy_cli.messages import Chunk, Request, Usage
 from andy_cli.models.client import ForwardingClient, closing_stream
 from andy_cli.models.token_count import MESSAGE_TOKENS, tokens
+
+MAX_TEXT = 300
+"""Tokens of a reply that are no thoughts: no task needs so many, and a model that has lost its way
+writes on and on."""
 
 
 class CountingClient(ForwardingClient):
     """Every reply ends with a usage: the server's own, else our estimate."""
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        was_told, written = False, 0
+        was_told, written, shown, text = False, 0, 0, ""
         async with closing_stream(self._client.reply(request)) as chunks:
             async for chunk in chunks:
                 was_told = was_told or (chunk.usage is not None and any(chunk.usage))
@@ -20,8 +25,19 @@ class CountingClient(ForwardingClient):
                 if chunk.call:
                     written += tokens(chunk.call.name + chunk.call.arguments)
                 yield chunk
+                text += chunk.text
+                shown += 0 if is_thought(text) else tokens(chunk.text)
+                if shown > MAX_TEXT:
+                    yield Chunk(finish="length")
+                    break
         if not was_told:
             yield Chunk(usage=Usage(estimate_request(request), written))
+
+
+def is_thought(text: str) -> bool:
+    """Tell whether a text is a thought so far, which began and did not end."""
+    opener = next(filter(text.lstrip().startswith, REASONING), "")
+    return bool(opener) and not any(closer in text for closer in REASONING[opener])
 
 
 def estimate_request(request: Request) -> int:

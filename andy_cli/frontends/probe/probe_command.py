@@ -2,13 +2,16 @@
 
 A notation is tried with and without what the server can do to hold the model to it.
 
-Every notation that may be its best is tried against the real endpoint. Kept is the one with the
-most tasks right, then with the fewest tokens; what is interrupted keeps nothing.
+Every notation that may be its best is tried against the real endpoint, as far as the time goes.
+Kept is the one with the most tasks right, then with the fewest tokens; what is interrupted keeps
+nothing.
 """
 
 import asyncio
 import gc
+import math
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -42,15 +45,19 @@ CHOSEN_FOR = (
     " small model:\nit looks, searches and plays music, and the model writes texts. --set"
     " tools.offered=all leaves it all to the model."
 )
+SHARE_OF_TASKS = 2 / 3
+"""The share of the time that the notations get; the rest is for what the model is trusted with."""
+
+MORE_TIME = "Not all was tried in {minutes:g} minutes: `--minutes 30` gives it more time."
 NOTE = 100
 """Characters of what a server said that stand in the table; `--json` has all."""
 
 
-def probe_model(options: Options, tries: int, as_json: bool) -> int:
+def probe_model(options: Options, tries: int, as_json: bool, minutes: float = math.inf) -> int:
     """The exit code: 1 if nothing worked. Raises UsageError, ModelError: nobody answers."""
     progress = ProbeProgress()
     try:
-        return asyncio.run(_probe_model(options, tries, as_json, progress))
+        return asyncio.run(_probe_model(options, tries, as_json, minutes, progress))
     except KeyboardInterrupt:
         progress.show("")
         sys.stderr.write("andy: stopped; nothing is kept.\n")
@@ -58,7 +65,7 @@ def probe_model(options: Options, tries: int, as_json: bool) -> int:
 
 
 async def _probe_model(
-    options: Options, tries: int, as_json: bool, progress: "ProbeProgress"
+    options: Options, tries: int, as_json: bool, minutes: float, progress: "ProbeProgress"
 ) -> int:
     settings = options.settings()
     chosen = await choose_named_model(options, settings)
@@ -66,7 +73,18 @@ async def _probe_model(
         await fetch_weights(chosen.endpoint.model)
     gc.enable()  # the door switched it off, and this takes its time
     held_client, loose_client = connect_both(chosen, options, progress)
-    bench = ProbeBench(chosen, held_client, loose_client, options, tries, progress.show)
+    start, seconds = time.monotonic(), minutes * 60
+    bench = ProbeBench(
+        chosen,
+        held_client,
+        loose_client,
+        options,
+        tries,
+        progress.show,
+        progress.report,
+        tasks_end=start + seconds * SHARE_OF_TASKS,
+        trust_end=start + seconds,
+    )
     try:
         family = find_family(bench, (await create_fact_query(chosen, settings)()).template)
         rows = await try_in_turn(bench, list_candidates(bench, family.dialect.name))
@@ -80,15 +98,23 @@ async def _probe_model(
         await held_client.close()
         await loose_client.close()
     was_kept = keep_result(chosen, rows, winner, family, trusted)
+    exit_code = 0 if winner else 1
     if as_json:
         print_json(make_probe_record(bench, rows, winner if was_kept else None, trusted))
-    else:
-        print_table([*_make_cells(rows, winner)])
-        if trusted:
-            sys.stdout.write(f"\n{describe_measured(trusted)}\n")
-        conclusion = describe_conclusion(chosen, settings, winner, was_kept)
-        sys.stdout.write("\n" + "\n".join(conclusion) + "\n")
-    return 0 if winner else 1
+        return exit_code
+    print_table([*_make_cells(rows, winner)])
+    if trusted:
+        sys.stdout.write(f"\n{describe_measured(trusted)}\n")
+    conclusion = describe_conclusion(chosen, settings, winner, was_kept)
+    if is_unfinished(rows, trusted):
+        conclusion.append(MORE_TIME.format(minutes=minutes))
+    sys.stdout.write("\n" + "\n".join(conclusion) + "\n")
+    return exit_code
+
+
+def is_unfinished(rows: Sequence[ProbeRow], trusted: MeasuredTrust | None) -> bool:
+    """Tell whether the time was up before all was tried."""
+    return any(row.is_out_of_time for row in rows) or (trusted is not None and not trusted.is_whole)
 
 
 def connect_both(
@@ -120,6 +146,8 @@ def describe_measured(trusted: MeasuredTrust) -> str:
     wrong = [attempt for attempt in trusted.tried if not attempt.right]
     lines = [f"trusted with: {', '.join(describe_trust(trusted.effects)) or 'nothing'}"]
     lines += [f"  wrong: {attempt.trial.effect}: {attempt.request_text}" for attempt in wrong]
+    if trusted.kept is None:
+        lines = ["trusted with everything, as before: the time was up before that was measured"]
     return "\n".join(map(neutralize_text, lines))
 
 
@@ -142,7 +170,7 @@ def keep_result(
         tasks=len(winner.outcomes),
         tokens=winner.usage.total,
         constrained=find_help_of_constraints(rows, winner),
-        trusted=trusted.effects if trusted else None,
+        trusted=trusted.kept if trusted else None,
     )
     return learn_probe(chosen.endpoint, learned)
 
@@ -154,7 +182,7 @@ def find_help_of_constraints(rows: Sequence[ProbeRow], winner: ProbeRow) -> bool
 
 
 def _shows_native(row: ProbeRow) -> bool | None:
-    if not row.outcomes:
+    if row.was_refused:
         return False
     return True if row.did_something else None
 
@@ -177,7 +205,7 @@ def describe_conclusion(
     """Describe what will be used from now on."""
     name = neutralize_text(f"{chosen.endpoint.provider}:{chosen.endpoint.model}")
     if winner is None:
-        return [f"{name} used no tool in any of these ways: what is in use stays."]
+        return [f"{name} used no tool in what was tried: what is in use stays."]
     if not was_kept:
         return [f"* did best, but {state_folder()} cannot be written: it is not remembered."]
     lines = [f"* is used with {name} from now on."]
@@ -221,7 +249,7 @@ def make_probe_record(
         ],
         "kept": was_kept.protocol if was_kept else None,
         "kept_held": was_kept.way.held if was_kept else None,
-        "trusted": trusted.effects if trusted else None,
+        "trusted": trusted.kept if trusted else None,
         "trials": [
             {
                 "effect": attempt.trial.effect,
@@ -235,7 +263,7 @@ def make_probe_record(
 
 
 class ProbeProgress:
-    """A line on stderr that is rewritten; nothing where that is no terminal."""
+    """A line on stderr that is rewritten; where that is no terminal, a line for each notation."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
@@ -243,6 +271,12 @@ class ProbeProgress:
     def show(self, line: str) -> None:
         if self._terminal:
             sys.stderr.write("\r\x1b[K" + neutralize_text(line))
+            sys.stderr.flush()
+
+    def report(self, line: str) -> None:
+        """Print how far it is where no line can be rewritten."""
+        if not self._terminal:
+            sys.stderr.write(neutralize_text(line) + "\n")
             sys.stderr.flush()
 
     def tell(self, line: str) -> None:

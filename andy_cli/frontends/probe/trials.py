@@ -1,5 +1,7 @@
 """One notation after the other gets the same tasks, each a whole turn of the product."""
 
+import asyncio
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -43,6 +45,11 @@ PASSING_ERRORS = ("server", "protocol")
 
 PATIENCE = 2
 """Tasks at which the server may fail before it has answered any."""
+
+EASY_TASKS = 3
+"""The first tasks, the easy ones: a notation in which none of them is right is given up."""
+
+TIME_IS_UP = "the time was up"
 
 HOPELESS = ("no_model", "not_found", "quota", "redirect")
 """Kinds that no other notation will mend."""
@@ -88,6 +95,19 @@ class ProbeRow(NamedTuple):
         return sum(not outcome.why for outcome in self.outcomes)
 
     @property
+    def was_refused(self) -> bool:
+        """True if the server takes no request in this notation."""
+        return not (self.outcomes or self.is_out_of_time)
+
+    @property
+    def is_out_of_time(self) -> bool:
+        return self.note == TIME_IS_UP
+
+    @property
+    def failed_easy_tasks(self) -> bool:
+        return len(self.outcomes) == EASY_TASKS and not self.right
+
+    @property
     def did_something(self) -> bool:
         """True if something was done with it: an answer to small talk shows nothing."""
         return any(outcome.task.calls and not outcome.why for outcome in self.outcomes)
@@ -103,6 +123,12 @@ class ProbeBench(NamedTuple):
     options: Options
     tries: int
     progress: Callable[[str], None] = lambda line: None
+    report: Callable[[str], None] = lambda line: None
+    """Tells how a notation did."""
+    tasks_end: float = math.inf
+    """The time of the monotonic clock by which the tasks end once one notation works."""
+    trust_end: float = math.inf
+    """The time by which all ends: also the trials of what the model can be trusted with."""
 
     def create_conversation(self, probed_way: ProbedWay, tools: Registry) -> Conversation:
         """A new one: no task knows of another."""
@@ -150,20 +176,36 @@ def list_ways(bench: ProbeBench, protocol: str) -> list[ProbedWay]:
 async def try_in_turn(bench: ProbeBench, probed_ways: Sequence[ProbedWay]) -> list[ProbeRow]:
     """Try each of them. One that cannot become the best any more is not tried to the end."""
     rows: list[ProbeRow] = []
-    for probed_way in probed_ways:
-        rows.append(await try_way(bench, probed_way, find_best(rows)))
+    for number, probed_way in enumerate(probed_ways, 1):
+        counted = f"notation {number} of {len(probed_ways)}: {probed_way.name}"
+        row = await try_way(bench, probed_way, counted, find_best(rows))
+        if not all(outcome.error for outcome in row.outcomes) or not row.outcomes:
+            bench.report(f"{counted}: {describe_row(row)}")
+        rows.append(row)
     return rows
 
 
+def describe_row(row: ProbeRow) -> str:
+    """Describe how far a notation came, and why no further."""
+    figures = f"{row.right} of {len(row.outcomes)} right in {row.seconds:.0f} s"
+    return ", ".join(filter(None, [figures if row.outcomes else "", row.note]))
+
+
 async def try_way(
-    bench: ProbeBench, probed_way: ProbedWay, ahead: ProbeRow | None = None
+    bench: ProbeBench, probed_way: ProbedWay, counted: str, ahead: ProbeRow | None = None
 ) -> ProbeRow:
     """Try all tasks in one notation; `ahead` is the one that did best before it."""
     tasks = TASKS * bench.tries
+    # While nothing works there is nothing to be trusted with: that time is for the tasks too.
+    end = bench.tasks_end if ahead else bench.trust_end
     started, row = time.monotonic(), ProbeRow(probed_way)
     for number, task in enumerate(tasks, 1):
-        bench.progress(f"{probed_way.name}  {number} of {len(tasks)}: {task.name}")
-        outcome, usage = await try_task(bench, probed_way, task)
+        bench.progress(f"{counted}  {number} of {len(tasks)}: {task.name}")
+        try:
+            async with asyncio.timeout_at(end):
+                outcome, usage = await try_task(bench, probed_way, task)
+        except TimeoutError:
+            return row._replace(note=TIME_IS_UP)
         total = Usage(*map(sum, zip(row.usage, usage, strict=True)))
         row = row._replace(usage=total, seconds=round(time.monotonic() - started, 1))
         if outcome.error and outcome.error.kind == "no_tools":
@@ -214,6 +256,8 @@ def find_stop_reason(row: ProbeRow, left: int, ahead: ProbeRow | None) -> str:
     error = row.outcomes[-1].error
     if error and len(row.outcomes) >= PATIENCE and all(outcome.error for outcome in row.outcomes):
         return str(error)
+    if left and row.failed_easy_tasks:
+        return f"stopped: none of the first {EASY_TASKS} right"
     if ahead and left and _is_beaten(row, left, ahead):
         return "stopped: another does better"
     return ""
@@ -227,12 +271,14 @@ def _is_beaten(row: ProbeRow, left: int, ahead: ProbeRow) -> bool:
 
 
 def find_failure(turn_events: Sequence[Event]) -> ModelError | None:
-    """Find the error that ended the turn."""
-    code = next((event.exit_code for event in turn_events if isinstance(event, events.Ended)), 1)
+    """Find the error of the server that ended the turn: what a model writes is no such error."""
+    ended = next((event for event in turn_events if isinstance(event, events.Ended)), None)
+    if ended is None or ended.subtype != "error_provider":
+        return None
     kinds: Mapping[int, type[ModelError]] = {75: TransientError, 77: AuthError}
     for event in turn_events:
         if isinstance(event, events.Failed) and event.severity == "error":
-            error: ModelError = kinds.get(code, ModelError)(event.message, event.hint)
+            error: ModelError = kinds.get(ended.exit_code, ModelError)(event.message, event.hint)
             error.kind = event.kind
             return error
     return None

@@ -4,6 +4,7 @@ Of each effect there are tools that need no value, one, two and three. They do n
 they are tools all the same, as it reads no more than their names and descriptions.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -60,21 +61,44 @@ class MeasuredTrust(NamedTuple):
     effects: Mapping[str, int]
     """By effect up to how many values the model is right."""
     tried: tuple[TrustAttempt, ...]
+    is_whole: bool = True
+    """False if the time was up before all was tried."""
+
+    @property
+    def kept(self) -> Mapping[str, int] | None:
+        """The list to go by: an unfinished one only where it says that the model is too weak."""
+        is_too_weak = self.tried and Effect.READ not in self.effects
+        return self.effects if self.is_whole or is_too_weak else None
 
 
 async def measure_trust(bench: ProbeBench, probed_way: ProbedWay) -> MeasuredTrust:
     """Measure what the model is right with. More values are tried once it was right with fewer."""
     trusted: dict[str, int] = {}
     all_attempts: list[TrustAttempt] = []
-    for effect in EFFECTS:
-        trials = [trial for trial in TRIALS if trial.effect is effect]
-        for trial in sorted(trials, key=lambda trial: trial.value_count):
-            attempts = await try_trial(bench, probed_way, trial)
-            all_attempts += attempts
-            if not can_be_trusted(attempts, len(attempts)):
-                break
-            trusted[effect] = trial.value_count
+    try:
+        async with asyncio.timeout_at(bench.trust_end):
+            for effect in EFFECTS:
+                await measure_effect(bench, probed_way, effect, trusted, all_attempts)
+    except TimeoutError:
+        return MeasuredTrust(trusted, tuple(all_attempts), is_whole=False)
     return MeasuredTrust(trusted, tuple(all_attempts))
+
+
+async def measure_effect(
+    bench: ProbeBench,
+    probed_way: ProbedWay,
+    effect: Effect,
+    trusted: dict[str, int],
+    all_attempts: list[TrustAttempt],
+) -> None:
+    """Measure one effect: `trusted` and `all_attempts` get what was seen."""
+    trials = [trial for trial in TRIALS if trial.effect is effect]
+    for trial in sorted(trials, key=lambda trial: trial.value_count):
+        attempts = await try_trial(bench, probed_way, trial)
+        all_attempts += attempts
+        if not can_be_trusted(attempts, len(attempts)):
+            break
+        trusted[effect] = trial.value_count
 
 
 async def try_trial(
