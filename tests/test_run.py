@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from andy_cli.models.server.own_server import is_own_server
 from tests.model_server import (
     Answer,
     ModelServer,
@@ -830,6 +831,7 @@ def test_a_server_of_ones_own_that_fails_over_everything_is_an_error(tmp_path: P
         done = run(server, tmp_path, "--set", "network.first_backoff=0.01", "2 and 2")
     assert (done.code, done.out) == (75, "")
     assert "failed (500): Compute error." in done.err.splitlines()[-2]
+    assert "a smaller model or a shorter context window helps" in done.err.splitlines()[-1]
 
 
 def test_a_model_that_is_still_loading_is_waited_for(tmp_path: Path) -> None:
@@ -838,3 +840,36 @@ def test_a_model_that_is_still_loading_is_waited_for(tmp_path: Path) -> None:
         done = run(server, tmp_path, "--set", "network.first_backoff=0.01", "2 and 2")
     assert (done.code, done.out) == (0, "Four.\n")
     assert "is not ready yet (503): Loading model. Trying again" in done.err
+
+
+@pytest.mark.parametrize(
+    ("provider", "advice"),
+    [
+        ("llamacpp", "start llama-server with a longer window (`-c`)."),
+        ("vllm", "start vLLM with a longer window (`--max-model-len`)."),
+        ("lmstudio", "load the model with a longer context length in LM Studio."),
+        ("openai", "start its server with a longer context window."),
+    ],
+)
+def test_the_owner_of_a_server_is_told_how_it_gets_a_longer_window(
+    tmp_path: Path, provider: str, advice: str
+) -> None:
+    too_long = refused(400, "the request exceeds the available context size", n_ctx=4096)
+    with ModelServer([too_long]) as server:
+        done = run(server, tmp_path, "--model", f"{provider}:m", "2 and 2")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.splitlines()[-1] == f"  Ask for less at a time, or {advice}"
+
+
+@pytest.mark.parametrize(
+    ("address", "is_own"),
+    [
+        ("http://localhost:8080/v1", True),
+        ("http://192.168.1.7:8080/v1", True),
+        ("http://[fd00::7]:8080/v1", True),
+        ("https://api.openai.com/v1", False),
+        ("http://8.8.8.8:8080/v1", False),
+    ],
+)
+def test_a_server_is_ones_own_at_home(address: str, is_own: bool) -> None:
+    assert is_own_server(address) is is_own

@@ -115,6 +115,8 @@ class Provider:
     """Its usual port on loopback, for discovery."""
     context: int | None = None
     """Tokens of prompt and reply together, where its models run in this process."""
+    longer_window: str = "start its server with a longer context window"
+    """The way to a longer context of a server of the user's own, as part of a sentence."""
 
     def is_hosted(self, base_url: str) -> bool:
         """Tell whether that is the provider's own service, and no server of the user's."""

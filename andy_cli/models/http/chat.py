@@ -46,6 +46,7 @@ from andy_cli.models.http.request import (
 from andy_cli.models.http.wire import WireReader
 from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.server.kind import ServerKind
+from andy_cli.models.server.own_server import ADVICE, advise_owner, is_own_server
 from andy_cli.settings import Settings
 
 MAX_BYTES = 32 * 2**20
@@ -200,6 +201,7 @@ class ChatClient:
         if reader.failure:
             error = reader.failure
             error.args = (self._without_key(str(error)),)
+            await self._advise_owner(error)
             raise error
         if reader.done:
             await drain_answer(answer)
@@ -271,9 +273,15 @@ class ChatClient:
         retry_seconds = retry_after(refused.headers)
         key = self.endpoint.key_from
         error = as_error(refused.status, refused.refusal, server_name, key, retry_seconds)
+        await self._advise_owner(error)
         if refused.headers.get("x-should-retry") == "false":
             return ModelError(str(error), error.unfilled_hint, kind=error.kind)
         return error
+
+    async def _advise_owner(self, error: ModelError) -> None:
+        """Give an error of a server of the user's own the hint of how it may be run otherwise."""
+        if error.kind in ADVICE and is_own_server(self.endpoint.base_url):
+            error.unfilled_hint = advise_owner(error.kind, await self._kind.find())
 
     async def _unknown_model(self, server_name: str) -> ModelError:
         import difflib  # only for somebody who mistyped

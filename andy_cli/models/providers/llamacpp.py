@@ -8,4 +8,5 @@ PROVIDER = Provider(
     key_names=("LLAMA_API_KEY",),
     rank=40,
     local_port=8080,
+    longer_window="start llama-server with a longer window (`-c`)",
 )

@@ -8,4 +8,5 @@ PROVIDER = Provider(
     key_names=("LM_API_TOKEN",),
     rank=30,
     local_port=1234,
+    longer_window="load the model with a longer context length in LM Studio",
 )

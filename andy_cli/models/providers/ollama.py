@@ -8,4 +8,5 @@ PROVIDER = Provider(
     default_model="qwen3:4b",
     rank=20,
     local_port=11434,
+    longer_window="choose a model with a longer context, or raise limits.context where it is set",
 )

@@ -8,4 +8,5 @@ PROVIDER = Provider(
     key_names=("VLLM_API_KEY",),
     rank=50,
     local_port=8000,
+    longer_window="start vLLM with a longer window (`--max-model-len`)",
 )
