@@ -873,3 +873,18 @@ def test_the_owner_of_a_server_is_told_how_it_gets_a_longer_window(
 )
 def test_a_server_is_ones_own_at_home(address: str, is_own: bool) -> None:
     assert is_own_server(address) is is_own
+
+
+@pytest.mark.parametrize("delta", [{"reasoning_content": "Hmm. "}, {"content": "<think>Hmm. "}])
+def test_thoughts_that_fill_the_reply_are_told_with_what_gives_more_room(
+    tmp_path: Path, delta: dict[str, str]
+) -> None:
+    with ModelServer(
+        [[status(), event(delta), event({}, "length"), raw("data: [DONE]\n\n")]]
+    ) as server:
+        done = run(server, tmp_path, "2 and 2")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.splitlines() == [
+        "andy: The model only thought until its reply was cut off, and said nothing.",
+        "  Set max_tokens higher, or give its server a longer context window.",
+    ]

@@ -33,7 +33,14 @@ from andy_cli.agent.history.history import split_message
 from andy_cli.agent.model.repetition import drop_repetition
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.named_files import find_unread_files
-from andy_cli.agent.turn_state import TURN_OUTCOMES, ModelNote, TurnOutcome, TurnState
+from andy_cli.agent.turn_state import (
+    ONLY_THOUGHTS,
+    THOUGHTS_CUT_OFF,
+    TURN_OUTCOMES,
+    ModelNote,
+    TurnOutcome,
+    TurnState,
+)
 from andy_cli.compiler.bodies.wrappings import is_only_framing, may_become_envelope, unwrap_answer
 from andy_cli.compiler.compiler import Visible
 from andy_cli.errors import AndyError, fill_hint
@@ -513,6 +520,8 @@ def explain_outcome(
     """Say of an outcome what is known of this turn beyond the table."""
     if state.subtype == "error_empty" and state.empty_reason:
         return outcome._replace(sentence=state.empty_reason)
+    if state.subtype == "error_cut_off" and state.empty_reason == ONLY_THOUGHTS:
+        return outcome if state.answer.strip() else THOUGHTS_CUT_OFF
     if state.subtype != "error_unreadable":
         return outcome
     outcome = outcome._replace(hint=conversation.model.advice)

@@ -53,6 +53,11 @@ class TurnOutcome(NamedTuple):
         return self.exit_code != 0
 
 
+THOUGHTS_CUT_OFF = TurnOutcome(
+    1,
+    "The model only thought until its reply was cut off, and said nothing.",
+    "Set max_tokens higher, or give its server a longer context window.",
+)
 TURN_OUTCOMES: Mapping[events.Subtype, TurnOutcome] = {
     "success": TurnOutcome(0),
     "error_empty": TurnOutcome(1, SAID_NOTHING, "Say it again, or use another model."),
