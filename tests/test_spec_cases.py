@@ -95,6 +95,9 @@ def test_case_43_the_same_step_with_the_same_result_is_refused_the_third_time() 
     played = play([same] * 9, tools=True)
     assert (len(played.used), played.ended.exit_code) == (3, 4)
     assert "did this before" in played.told(2)
+    assert played.answer.count("notes.md, plan.txt") == 1  # what it found is told
+    assert played.ended.error is not None
+    assert played.ended.error["hint"] == "Say it otherwise, or use another model."
     assert play([*other, "Done."], tools=True).answer == "Done."
 
 

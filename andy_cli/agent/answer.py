@@ -532,8 +532,10 @@ def explain_outcome(
 
 
 def conclude_from_results(conversation: Conversation, state: TurnState) -> Iterator[Event]:
-    """Say what was done and found, in the tools' own words, for a model that says nothing."""
-    if state.answer.strip() or not state.empty_reason or state.subtype != "success":
+    """Say what was done and found, in the tools' own words, for a model that says nothing, or does
+    the same again and again."""
+    is_mute = not state.answer.strip() and state.empty_reason and state.subtype == "success"
+    if not (is_mute or state.is_looping):
         return
     from andy_cli.models.inside.planning.replies.conclusion import ToldResult, conclude_all
 

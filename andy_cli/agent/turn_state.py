@@ -142,6 +142,8 @@ class TurnState:
     ended_by_call: bool = False
     stop_reason: str = ""
     """Why the turn had to end early, in words."""
+    is_looping: bool = False
+    """It had to end as the model did the same again and again: to go on would do so once more."""
     question: str = ""
     """The question to the user before anything can go on."""
     empty_reason: str = ""
@@ -273,7 +275,8 @@ class TurnState:
             self.answer = self.question
             yield events.Said("assistant", self.question, delta=True)
         elif self.stop_reason:
-            self.error = events.Failed("warning", "limit", self.stop_reason, f"{way_on}.")
+            hint = "Say it otherwise, or use another model." if self.is_looping else f"{way_on}."
+            self.error = events.Failed("warning", "limit", self.stop_reason, hint)
             yield self.error
 
     def fail(self, error: AndyError, ways: UserWays) -> events.Failed:

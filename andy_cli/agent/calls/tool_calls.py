@@ -415,6 +415,7 @@ def guard_against_loops(
     repeats = state.count_repeats(call, result)
     if repeats >= conversation.limits.repeats:
         state.stop(f"Stopped: the same step gave the same result {repeats} times.")
+        state.is_looping = True
     elif state.calls >= conversation.limits.calls:
         state.stop(f"Stopped after {count_noun(state.calls, 'step')}.")
     elif repeats > 1:
