@@ -30,7 +30,7 @@ from andy_cli.frontends.probe.trust_requests import TRIALS
 from andy_cli.frontends.probe.trust_trials import EFFECTS, make_tool, offer_trial_tools
 from andy_cli.messages import Arguments, Learned, Status, ToolRequest
 from andy_cli.models.client import Endpoint
-from andy_cli.models.memory import learn_probe, recall_model
+from andy_cli.models.memory import learn_probe, learn_without, recall_model
 from tests.model_server import (
     Answer,
     ModelServer,
@@ -271,6 +271,18 @@ def test_a_notation_is_tried_with_and_without_what_its_server_can_do(
     assert ("7 of 8 tasks with action, held, on" in words) is better
     assert ("held by" in words) is better
     assert ["response_format" in each.body for each in server.requests[sent:]] == [better]
+
+
+@pytest.mark.parametrize("spoken", ["action", "nothing"])
+def test_what_a_server_refused_before_is_tried_again(
+    spoken: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ModelServer(model(spoken)) as server:
+        learn_without(Endpoint("openai", MODEL, server.url), ["response_format"])
+        found = probed(server, capsys)
+        sent = ["response_format" in each.body for each in server.requests]
+    assert any(sent)
+    assert found.learned.without == ()
 
 
 @pytest.mark.slow

@@ -105,6 +105,11 @@ def learn_without(endpoint: Endpoint, features: Collection[str], today: date | N
     )
 
 
+def forget_refusals(endpoint: Endpoint) -> bool:
+    """Forget what the server refused of requests. Returns as `learn_refusal`."""
+    return not recall_model(endpoint).without or _keep_changes(endpoint, {"without": {}})
+
+
 def learn_probe(endpoint: Endpoint, probe: Learned, today: date | None = None) -> bool:
     """Keep what a probe found; what was known before is forgotten. Returns as `learn_refusal`."""
     day = (today or date.today()).isoformat()

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from andy_cli.errors import AuthError, TransientError, UsageError
 from andy_cli.guard.addresses import check_base_url, is_loopback_url, show_url
-from andy_cli.messages import Effect, Learned
+from andy_cli.messages import NOTHING_LEARNED, Effect, Learned
 from andy_cli.models.client import Endpoint, ModelClient, Provider, RetryingClient
 from andy_cli.models.discovery import FoundServer, ollama_address, scan_servers
 from andy_cli.models.kept_keys import read_keys
@@ -174,8 +174,8 @@ def connect_client(
     may_guide: bool = True,
 ) -> ModelClient:
     """The client, with its retries and its capture. `tell_user` is given lines for the user; with
-    `forget` nothing is kept of what its server refuses; with `may_guide` each step is chosen for a
-    model that is too weak for it."""
+    `forget` nothing is known of what its server refused, and nothing is kept of what it refuses;
+    with `may_guide` each step is chosen for a model that is too weak for it."""
     client = _make_client(chosen, settings, forget)
     if may_guide and needs_guidance(recall_model(chosen.endpoint), settings):
         from andy_cli.models.inside.guided import GuidedClient  # numpy, and few models need it
@@ -220,7 +220,7 @@ def _make_client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClien
         settings,
         tools=provider.tools,
         tap_exchange=capture.exchange if capture else None,
-        learned=left_out(recall_model(endpoint), settings),
+        learned=left_out(NOTHING_LEARNED if forget else recall_model(endpoint), settings),
         ollama=ollama,
         keep_features=keep,
         kind=ServerKind(endpoint, ask_kind),

@@ -36,7 +36,12 @@ from andy_cli.guard.addresses import show_url
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Learned
 from andy_cli.models import select
-from andy_cli.models.memory import learn_probe, learn_refusal, recall_model
+from andy_cli.models.memory import (
+    forget_refusals,
+    learn_probe,
+    learn_refusal,
+    recall_model,
+)
 from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings, state_folder
 
@@ -161,6 +166,7 @@ def keep_result(
     """Learn what the probe showed; whether it could be kept."""
     native = next((_shows_native(row) for row in rows if row.protocol == NATIVE), None)
     if winner is None:
+        forget_refusals(chosen.endpoint)
         instead = (family.dialect.name, family.why)
         return native is not False or learn_refusal(chosen.endpoint, *instead)
     learned = Learned(
