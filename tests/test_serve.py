@@ -266,6 +266,23 @@ def test_a_server_that_refuses_tools_is_led_through_the_dialogue(home: Path) -> 
         assert ["tools" in each.body for each in model.requests] == [True, *[False] * 4]
 
 
+def test_a_server_of_ones_own_that_fails_over_tools_has_them_taught_in_that_request(
+    home: Path,
+) -> None:
+    failed = refused(500, "Value is not callable: null at row 62, column 114")
+    with served([failed, *LETTER] * 2, home=home) as (server, model):
+        for _ in range(2):
+            assert calls_of(server.message(USER)) == [("list_mp3s", {"path": "~/mp3"})]
+        assert ["tools" in each.body for each in model.requests] == [True, False, False] * 2
+
+
+def test_a_server_that_fails_over_everything_is_asked_twice(home: Path) -> None:
+    with served([refused(500, "Compute error.")], home=home) as (server, model):
+        answer = server.post({"model": "m", "messages": [USER], "tools": MP3S})
+        assert (answer.status_code, answer.json()["error"]["message"]) == (500, "Compute error.")
+        assert ["tools" in each.body for each in model.requests] == [True, False]
+
+
 def test_case_12_tools_of_an_earlier_request_hold_in_the_same_conversation_only(
     home: Path,
 ) -> None:

@@ -61,6 +61,7 @@ from andy_cli.frontends.serve.wires.chat_writer import (
 from andy_cli.frontends.serve.wires.client_wire import AnswerWriter, ClientWire
 from andy_cli.messages import Chunk, Usage
 from andy_cli.models.http.features import refuses_any_tools
+from andy_cli.models.server.own_server import is_own_server
 
 
 class ToolsIgnored(Exception):
@@ -82,6 +83,8 @@ class RequestHandler:
     record: CallRecord
     catalogue: ToolCatalogue | None = None
     """All tools of the request, where they are more than the model can read."""
+    rests_tools: bool = False
+    """The server failed over the tools themselves: for this request the model is taught them."""
 
     def __post_init__(self) -> None:
         if self.catalogue is not None:
@@ -100,6 +103,19 @@ class RequestHandler:
             support = self.upstream.find_support(self.chat_request.model)
             support.note_refusal(self.chat_request.tools, refuses_any_tools(api_error.refusal))
             raise ToolsIgnored from api_error
+        except ApiError as api_error:
+            if not await self._may_rest_tools(source, api_error):
+                raise
+            self.rests_tools = True
+            raise ToolsIgnored from api_error
+
+    async def _may_rest_tools(self, source: ReplySource, api_error: ApiError) -> bool:
+        """Tell whether a server of the user's own may have failed over the tools themselves: its
+        template may, or its reading of the model's call."""
+        if api_error.status != 500 or self.exchange.begun or not self.chat_request.tools:
+            return False
+        is_own = isinstance(source, RemoteSource) and is_own_server(source.endpoint.base_url)
+        return is_own and self.upstream.dialect == "auto" and await self._sends_tools()
 
     def _find_source(self) -> ReplySource:
         """Find the model to ask, or what chooses each step for it. Raises ApiError."""
@@ -144,7 +160,7 @@ class RequestHandler:
 
     async def _sends_tools(self) -> bool:
         """Tell whether the model is sent the tools themselves."""
-        if self.read_dialect() or not self._with_tools:
+        if self.read_dialect() or self.rests_tools or not self._with_tools:
             return False
         return await self.upstream.sends_tools(self.chat_request)
 
