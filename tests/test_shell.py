@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.command import PART
-from andy_cli.guard.shell import MAX_CHARACTERS, ORDER, Shell, judge, judge_in_workspace
+from andy_cli.guard.commands.bash import MAX_CHARACTERS
+from andy_cli.guard.shell import ORDER, Shell, judge, judge_in_workspace
 from tests.cases import Row, loop_over, name, quick_every, rows, sample_every
 
 ROWS = rows("guard/commands.jsonl", "guard/own_commands.jsonl")

@@ -37,6 +37,8 @@ from typing import Literal, NamedTuple
 from andy_cli.errors import UsageError
 from andy_cli.guard.commands.destructive_commands import program_name
 from andy_cli.guard.commands.lookup import (
+    MAX_SCRIPTS,
+    MAX_WORDS,
     WILDCARDS,
     interpreters,
     is_secret,
@@ -49,7 +51,8 @@ from andy_cli.messages import Arguments, Effect
 from andy_cli.settings import Settings, is_balanced, split_outside_brackets
 
 MAX_DEPTH = 3
-MAX_CHARACTERS = 20_000
+SCRIPT_SIGN = re.compile(r"[\s;|&]")
+"""A word that holds one may be a script, as for `bash -c`."""
 
 
 class Facet(NamedTuple):
@@ -88,60 +91,54 @@ def list_facets(
 def list_commands(line: str, hidden: bool) -> list[Facet]:
     """List the commands of a line; one that cannot be read is a part that no rule covers."""
     # The parser of command lines takes 20 ms to load, and most calls are no command.
-    from andy_cli.guard.commands.bash import TooMuch, taken_apart
+    from andy_cli.guard.commands.bash import read_shell_line
 
-    if len(line) > MAX_CHARACTERS:
-        return [Facet("command", (line,), plain=False)]
-    try:
-        shell_line = taken_apart(line)
-    except (RecursionError, TooMuch):
-        return [Facet("command", (line,), plain=False)]
+    unread_facet = Facet("command", (line,), plain=False)
+    shell_line = read_shell_line(line)
+    if shell_line is None:
+        return [unread_facet]
     facets = [
         Facet(
             "command",
             command.texts,
-            command.is_plain and not shell_line.doubt,
-            command.read_texts,
-            command.patterns,
-            command.has_input and runs_input(command.texts),
+            plain=command.is_plain and not shell_line.doubt,
+            reads=command.read_texts,
+            patterns=command.patterns,
+            runs_input=command.has_input and runs_input(command.texts),
         )
         for command in shell_line.commands
     ]
     if hidden:
         facets += [Facet("command", words) for words in behind(facets, MAX_DEPTH)]
     if shell_line.doubt or not facets:
-        facets.append(Facet("command", (line,), plain=False))
+        facets.append(unread_facet)
     return facets
 
 
 def is_clear(line: str) -> bool:
     """Check whether it can be known which programs a line runs: their names stand there as they
     are, and none of them runs what it reads."""
-    from andy_cli.guard.commands.bash import TooMuch, taken_apart
+    from andy_cli.guard.commands.bash import read_shell_line
 
-    if len(line) > MAX_CHARACTERS:
-        return False
-    try:
-        shell_line = taken_apart(line)
-    except (RecursionError, TooMuch):
+    shell_line = read_shell_line(line)
+    if shell_line is None or shell_line.doubt:
         return False
     names = [command.words[0] for command in shell_line.commands if command.words]
-    return not shell_line.doubt and all(
-        name.plain
-        and not name.wild
-        and len(name.values) == 1
-        and program_name(name.text) not in interpreters() | {"alias", "busybox", "find"}
-        for name in names
-    )
+    if not all(name.is_exact for name in names):
+        return False
+    run_others = interpreters() | {"alias", "busybox", "find"}
+    return run_others.isdisjoint(program_name(name.text) for name in names)
 
 
 def behind(facets: Sequence[Facet], deeper: int) -> Iterator[tuple[str, ...]]:
     """List what may be run by commands that run others: every end of their words, every script."""
     for outer_facet in facets:
-        for index in range(1, min(len(outer_facet.texts), 40)):
+        for index in range(1, min(len(outer_facet.texts), MAX_WORDS)):
             yield outer_facet.texts[index:]
-        scripts = [word for word in outer_facet.texts[1:] if re.search(r"[\s;|&]", word)]
-        for script in scripts[: 8 if deeper else 0]:
+        if not deeper:
+            continue
+        scripts = [word for word in outer_facet.texts[1:] if SCRIPT_SIGN.search(word)]
+        for script in scripts[:MAX_SCRIPTS]:
             inner_facets = list_commands(script, hidden=False)
             yield from (facet.texts for facet in inner_facets)
             yield from behind(inner_facets, deeper - 1)

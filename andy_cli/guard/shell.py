@@ -25,9 +25,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from andy_cli.guard.commands.bash import ShellCommand, ShellLine, TooMuch, Word, taken_apart
+from andy_cli.guard.commands.bash import (
+    MAX_CHARACTERS,
+    ShellCommand,
+    ShellLine,
+    Word,
+    read_shell_line,
+)
 from andy_cli.guard.commands.destructive_commands import EXFILTRATION, find_danger, program_name
 from andy_cli.guard.commands.lookup import (
+    MAX_SCRIPTS,
+    MAX_WORDS,
     UNKNOWN,
     WORKSPACE,
     Locate,
@@ -105,19 +113,14 @@ WINDOWS_STARTUP = (
 @cache
 def _denied_patterns() -> tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]:
     return tuple(
-        (
-            row["reason"],
-            tuple(
-                re.compile(_fill_pattern(pattern_form), re.IGNORECASE)
-                for pattern_form in row["patterns"]
-            ),
-        )
+        (row["reason"], tuple(map(_compile_denied, row["patterns"])))
         for row in load_table("windows")["denied"]
     )
 
 
-def _fill_pattern(pattern_form: str) -> str:
-    return pattern_form.replace("<ANYWHERE>", ANYWHERE).replace("<STARTUP>", WINDOWS_STARTUP)
+def _compile_denied(pattern_form: str) -> re.Pattern[str]:
+    pattern = pattern_form.replace("<ANYWHERE>", ANYWHERE).replace("<STARTUP>", WINDOWS_STARTUP)
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def judge_windows_line(
@@ -206,7 +209,7 @@ def _judge_windows_reading(line: str, shell: Literal["cmd", "powershell"]) -> Co
 
 
 Shell = Literal["sh", "cmd", "powershell"]
-MAX_CHARACTERS, MAX_PIECES = 20_000, 300
+MAX_PIECES = 300
 MAX_DEPTH = 4
 """Scripts inside scripts that are looked into."""
 
@@ -282,9 +285,8 @@ def _judge_commands(
         yield deny("it multiplies without end")
     if CONNECTION.search(line):
         yield deny("it opens a door to somebody else")
-    try:
-        shell_line = taken_apart(line)
-    except (RecursionError, TooMuch):
+    shell_line = read_shell_line(line)
+    if shell_line is None:
         yield deny("it is too much to be judged")
         return
     if shell_line.doubt:
@@ -340,21 +342,17 @@ def _judge_alone(
     """Verdicts on one command: it destroys, what it wraps does, or whether it only reads."""
     writes = [value for target in command.writes for value in target.values]
     reading_judgement = _judge_reading(command, inside, folder)
+    only_reads = reading_judgement.verdict == "allow"
     for words in _command_readings(command, shell_line):
-        reason = find_danger(words, writes, folder)
-        if reason:
+        if reason := find_danger(words, writes, folder):
             yield deny(reason)
-        elif (
-            reading_judgement.verdict != "allow"
-            and words
-            and program_name(words[0]) in running_programs()
-        ):
-            input_words = (
-                _input_words(command, shell_line)
-                if program_name(words[0]) in ("xargs", "parallel")
-                else []
-            )
-            yield from _judge_wrapped([*words, *input_words], inside, folder, deeper)
+            continue
+        program = program_name("".join(words[:1]))
+        if only_reads or program not in running_programs():
+            continue
+        if program in ("xargs", "parallel"):
+            words = [*words, *_input_words(command, shell_line)]
+        yield from _judge_wrapped(words, inside, folder, deeper)
     yield reading_judgement
 
 
@@ -386,9 +384,8 @@ def _judge_wrapped(
     Which of the words belong to the wrapper is not worked out: each may be the first of a command.
     """
     yield ask(f"{program_name(words[0])} runs something else")
-    for index in range(1, min(len(words), 40)):
-        reason = find_danger(words[index:], (), folder)
-        if reason:
+    for index in range(1, min(len(words), MAX_WORDS)):
+        if reason := find_danger(words[index:], (), folder):
             yield deny(reason)
     if not deeper:
         return
@@ -401,17 +398,16 @@ def _list_scripts(words: Sequence[str]) -> Iterator[str]:
     scripts = [word for word in words[1:] if re.search(r"[\s;|&<>`]", word)]
     if program_name(words[0]) in ("eval", "trap"):
         scripts.append(" ".join(words[1:]))
-    for script in scripts[:8]:
+    for script in scripts[:MAX_SCRIPTS]:
         yield script
-        yield from re.findall(r"[\"']([^\"']*\s[^\"']*)[\"']", script)[:8]
+        yield from re.findall(r"[\"']([^\"']*\s[^\"']*)[\"']", script)[:MAX_SCRIPTS]
 
 
 def _judge_reading(command: ShellCommand, inside: Inside, folder: ShellFolder) -> CommandJudgement:
     """Allow what only reads inside; ask otherwise."""
-    reason = _find_reading_reason(command, inside, folder)
-    return (
-        ask(reason) if reason else CommandJudgement("allow", "it only reads inside the workspace")
-    )
+    if reason := _find_reading_reason(command, inside, folder):
+        return ask(reason)
+    return CommandJudgement("allow", "it only reads inside the workspace")
 
 
 def _find_reading_reason(command: ShellCommand, inside: Inside, folder: ShellFolder) -> str:

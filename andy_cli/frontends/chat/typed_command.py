@@ -146,14 +146,14 @@ def explain_folder(command: str) -> str:
     if not command.startswith("cd"):
         return ""
     # The parser takes 10 ms to load, and few lines begin so.
-    from andy_cli.guard.commands.bash import TooMuch, taken_apart
+    from andy_cli.guard.commands.bash import read_shell_line
 
-    try:
-        commands = taken_apart(command).commands
-        is_all = bool(commands) and all(part.texts[:1] == ("cd",) for part in commands)
-    except TooMuch:
+    shell_line = read_shell_line(command)
+    if shell_line is None or not shell_line.commands:
         return ""
-    return f"the next line begins in {Path.cwd()} again" if is_all else ""
+    if any(part.texts[:1] != ("cd",) for part in shell_line.commands):
+        return ""
+    return f"the next line begins in {Path.cwd()} again"
 
 
 def note_output(session: ChatSession, typed_line: TypedLine, output: str, ended: str) -> None:

@@ -17,6 +17,7 @@ from tree_sitter_bash import language
 
 from andy_cli.guard.commands.lookup import UNKNOWN
 
+MAX_CHARACTERS = 20_000
 MAX_VALUES, MAX_COMMANDS = 500, 1000
 """Values of one word, and commands of one line: what has more is never taken at its word."""
 UNFOLLOWED = {"&": "it goes on in the background", "((": "it reckons with variables"}
@@ -56,6 +57,11 @@ class Word(NamedTuple):
     @property
     def text(self) -> str:
         return self.values[0]
+
+    @property
+    def is_exact(self) -> bool:
+        """It is this text and no other: nothing is replaced in it, and it is no pattern."""
+        return self.plain and not self.wild and len(self.values) == 1
 
 
 class ShellCommand(NamedTuple):
@@ -110,18 +116,28 @@ def _load_parser() -> Parser:
     return Parser(Language(language()))
 
 
-def taken_apart(line: str) -> ShellLine:
-    """Take all commands of a line apart, in the order in which they are written."""
+def read_shell_line(line: str) -> ShellLine | None:
+    """Read all commands of a line, in the order in which they are written; None for a line that is
+    too long, too deep or too much to be judged."""
+    if len(line) > MAX_CHARACTERS:
+        return None
+    try:
+        return _take_apart(line)
+    except (RecursionError, TooMuch):
+        return None
+
+
+def _take_apart(line: str) -> ShellLine:
     if line.partition("<<")[0].count("|") > MAX_COMMANDS:
         raise TooMuch  # the parser takes the square of their number
     root_node = _load_parser().parse(_replace_non_ascii(line).encode("ascii")).root_node
     reader = _ShellReader()
     reader.read(root_node, ())
     doubt = reader.doubt or ("it cannot be read" if root_node.has_error else "")
-    if not doubt and _words_of(line) != [
-        leaf_text for leaf_text in reader.leaves(root_node) if not _is_sign(leaf_text)
-    ]:
-        doubt = "it can be read in two ways"
+    if not doubt:
+        leaf_words = [leaf for leaf in reader.leaves(root_node) if not _is_sign(leaf)]
+        if leaf_words != _words_of(line):
+            doubt = "it can be read in two ways"
     return ShellLine(tuple(reader.commands), doubt)
 
 
@@ -213,9 +229,8 @@ class _ShellReader:
                 self._add_doubt(UNFOLLOWED[node.type])
         command_numbers: list[int] = []
         for child in node.children:
-            command_numbers += self.read(
-                child, (*fed_by, *(command_numbers if node.type == "pipeline" else ()))
-            )
+            feeding = (*fed_by, *command_numbers) if node.type == "pipeline" else fed_by
+            command_numbers += self.read(child, feeding)
         return command_numbers
 
     def _add_doubt(self, reason: str) -> None:
@@ -418,15 +433,11 @@ def _expand_braces(text: str) -> list[str]:
     if not match:
         return [text]
     prefix, suffix = text[: match.start()], text[match.end() :]
-    return [
-        *_limit_values(
-            [
-                expansion
-                for alternative in match[1].split(",")
-                for expansion in _expand_braces(prefix + alternative + suffix)
-            ]
-        )
-    ]
+    expansions: list[str] = []
+    for alternative in match[1].split(","):
+        expansions += _expand_braces(prefix + alternative + suffix)
+    _limit_values(expansions)
+    return expansions
 
 
 def _combine_values(word_parts: Sequence[Word]) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from andy_cli.guard.commands.lookup import (
     load_table,
     output_options,
     program_set,
+    split_expressions,
 )
 
 Words = Sequence[str]
@@ -42,10 +43,10 @@ def find_danger(words: Words, writes: Words, folder: ShellFolder) -> str:
     name, arguments = program_name(words[0]), words[1:]
     if name in program_set("never") or name.startswith(("mkfs", "fsck.", "mkinitcpio")):
         return "" if _only_shows(name, arguments) else f"{name}: {DESTRUCTION} or {ESCALATION}"
-    return next(
-        (reason for judge_command in RULES if (reason := judge_command(name, arguments, folder))),
-        "",
-    )
+    for judge_command in RULES:
+        if reason := judge_command(name, arguments, folder):
+            return reason
+    return ""
 
 
 def _judge_subcommand(name: str, arguments: Words, folder: ShellFolder) -> str:
@@ -109,8 +110,11 @@ def find_write_danger(resolved_place: str) -> str:
 
 def _first_write_danger(targets: Iterable[str], folder: ShellFolder, follows: bool = True) -> str:
     """Give the reason why one of the files is never written to, or nothing."""
-    places = (place for target in targets for place in list_places(target, folder, follows))
-    return next((reason for place in places if (reason := find_write_danger(place))), "")
+    for target in targets:
+        for place in list_places(target, folder, follows):
+            if reason := find_write_danger(place):
+                return reason
+    return ""
 
 
 def _has_option(arguments: Words, letters: str, *words: str) -> bool:
@@ -214,22 +218,22 @@ def _list_gone(name: str, plain: list[str], arguments: Words) -> list[str]:
 def _list_target_folders(arguments: Words) -> list[str]:
     """List the folders that options of a move name."""
     long_options = [argument for argument in arguments if argument.startswith("--target-dir")]
-    short_values = [option_value for option, option_value in pairwise(arguments) if option == "-t"]
-    return [argument.partition("=")[2] for argument in long_options] + short_values
+    long_values = [argument.partition("=")[2] for argument in long_options]
+    return long_values + _list_option_values(arguments, "-t")
+
+
+def _list_option_values(arguments: Words, *options: str) -> list[str]:
+    """List what stands behind options, as a word of its own."""
+    return [value for option, value in pairwise(arguments) if option in options]
 
 
 def _judge_output_option(name: str, arguments: Words, folder: ShellFolder) -> str:
     targets = _list_edited(name, arguments, folder)
     for output_flag in output_options(name):
-        targets += [
-            option_value for option, option_value in pairwise(arguments) if option == output_flag
-        ]
-        glued_flag = output_flag + "=" if output_flag[:2] == "--" else output_flag
-        targets += [
-            argument[len(glued_flag) :].lstrip("=")
-            for argument in arguments
-            if argument.startswith(glued_flag)
-        ]
+        targets += _list_option_values(arguments, output_flag)
+        glued_flag = output_flag + "=" if output_flag.startswith("--") else output_flag
+        glued_options = [argument for argument in arguments if argument.startswith(glued_flag)]
+        targets += [option.removeprefix(glued_flag).lstrip("=") for option in glued_options]
     return _first_write_danger(filter(None, targets), folder)
 
 
@@ -237,39 +241,31 @@ def _list_edited(name: str, arguments: Words, folder: ShellFolder) -> list[str]:
     """List the arguments of an editor that may be files which matter where they lie."""
     if name not in program_set("editors"):
         return []
-    return [
-        argument
-        for argument in _plain_arguments(arguments)
-        if "/" in argument
-        or any(place.startswith("/~/") for place in list_places(argument, folder, follows=True))
-    ]
+    plain = _plain_arguments(arguments)
+    return [argument for argument in plain if "/" in argument or _is_at_home(argument, folder)]
+
+
+def _is_at_home(argument: str, folder: ShellFolder) -> bool:
+    places = list_places(argument, folder, follows=True)
+    return any(place.startswith("/~/") for place in places)
 
 
 def _judge_find(name: str, arguments: Words, folder: ShellFolder) -> str:
     if name != "find" or not set(arguments) & {"-delete", "-exec", "-execdir", "-ok", "-okdir"}:
         return ""
-    first_expression = next(
-        (index for index, argument in enumerate(arguments) if argument[:1] in "-!("), len(arguments)
-    )
+    paths, expressions = split_expressions(arguments)
     removes = {"-delete", "rm", "shred", "unlink", "chmod", "chown", "mv", "sh", "bash"}
-    destructive_words = removes & {
-        program_name(argument) for argument in arguments[first_expression:]
-    }
-    names_vital_place = any(
-        map(is_vital, _named_paths(arguments[:first_expression] or ["."], folder))
-    )
-    return DESTRUCTION if destructive_words and names_vital_place else ""
+    is_destructive = not removes.isdisjoint(map(program_name, expressions))
+    # Without a place it looks where it runs.
+    names_vital_place = any(map(is_vital, _named_paths(paths or ["."], folder)))
+    return DESTRUCTION if is_destructive and names_vital_place else ""
 
 
 def _judge_rights(name: str, arguments: Words, folder: ShellFolder) -> str:
     """A shell of another user's rights."""
     if name not in ("sudo", "doas", "pkexec", "run0", "gosu"):
         return ""
-    option_values = {
-        option_value
-        for option, option_value in pairwise(arguments)
-        if option in ("-u", "-g", "-h", "-p", "-C", "-T")
-    }
+    option_values = _list_option_values(arguments, "-u", "-g", "-h", "-p", "-C", "-T")
     commands = [
         argument
         for argument in _plain_arguments(arguments)
@@ -286,13 +282,13 @@ def _judge_code(name: str, arguments: Words, folder: ShellFolder) -> str:
         return ""
     if any(map(load_pattern("programs", "removes_in_code").search, arguments)):
         return DESTRUCTION
-    fetched = [
-        argument
-        for argument in arguments
-        if any(scheme in argument for scheme in ("http://", "https://", "ftp://"))
-    ]
+    fetched = [argument for argument in arguments if _names_address(argument)]
     runs_in_code = load_pattern("programs", "runs_in_code").search
     return "it runs what it just fetched" if any(map(runs_in_code, fetched)) else ""
+
+
+def _names_address(argument: str) -> bool:
+    return any(scheme in argument for scheme in ("http://", "https://", "ftp://"))
 
 
 Rule = Callable[[str, Words, ShellFolder], str]

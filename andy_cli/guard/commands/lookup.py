@@ -8,7 +8,7 @@ may tell: then a place has those names too.
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,6 +55,9 @@ def output_options(program: str) -> tuple[str, ...]:
     """Options of a program after which a file or folder is named that is written."""
     return tuple(load_table("programs")["outputs"].get(program, "").split())
 
+
+MAX_WORDS, MAX_SCRIPTS = 40, 8
+"""Words of a command behind which another one is looked for, and words that may be scripts."""
 
 WORKSPACE = "/" + "/".join(f"\ufdd0{depth}" for depth in range(8))
 UNKNOWN = "\ufffc"
@@ -126,6 +129,14 @@ def is_secret(resolved_place: str) -> bool:
 def split_behind_signs(word: str) -> list[str]:
     """Split a word where a place may begin behind a sign: `--key=~/.ssh/id`, `@.env`."""
     return re.split(r"[@=:;,<]", word)
+
+
+def split_expressions(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Split the arguments of `find` into where it looks and its expressions."""
+    for index, argument in enumerate(arguments):
+        if argument.startswith(("-", "!", "(")):
+            return arguments[:index], arguments[index:]
+    return arguments, ()
 
 
 def is_secret_variable(name: str) -> bool:

@@ -17,6 +17,7 @@ from andy_cli.guard.commands.lookup import (
     load_table,
     program_set,
     resolve_place,
+    split_expressions,
 )
 
 PROGRAMS_WITH_COMMANDS = ("git", "go")
@@ -37,9 +38,9 @@ def read_only_programs() -> dict[str, ReadOnlyProgram]:
     for row in load_table("read_only_programs")["program"]:
         names = row["names"].split()
         program = ReadOnlyProgram(row.get("letters", ""), row.get("long", "").split(), row["takes"])
-        programs.update(
-            dict.fromkeys([row["names"]] if names[0] in PROGRAMS_WITH_COMMANDS else names, program)
-        )
+        if names[0] in PROGRAMS_WITH_COMMANDS:
+            names = [row["names"]]
+        programs.update(dict.fromkeys(names, program))
     return programs
 
 
@@ -155,9 +156,9 @@ def judge_paths(paths: Sequence[str], folder: ShellFolder, inside: Inside) -> st
             return "it reads what may be a secret"
         if UNKNOWN in path or path.startswith("~"):
             return OUTSIDE
-        if not (is_inside(resolved_place) or path.startswith("/")) or not inside(
-            _from_workspace(resolved_place)
-        ):
+        if not is_inside(resolved_place) and not path.startswith("/"):
+            return OUTSIDE
+        if not inside(_from_workspace(resolved_place)):
             return OUTSIDE
     return ""
 
@@ -169,17 +170,14 @@ def _from_workspace(resolved_place: str) -> str:
 
 
 def _judge_find(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
-    first_expression = next(
-        (index for index, argument in enumerate(arguments) if argument[:1] in ("-", "!", "(")), None
-    )
-    for argument in arguments[first_expression:] if first_expression is not None else []:
-        if (
-            argument[:1] == "-"
-            and argument not in program_set("find")
-            and not re.fullmatch(r"-\d+\w?", argument)
-        ):
-            return f"find {argument} is not known to read only"
-    return judge_paths(arguments[:first_expression], folder, inside)
+    paths, expressions = split_expressions(arguments)
+    for expression in expressions:
+        # A number is the value of an expression: `-mtime -7`, `-size -1M`.
+        if not expression.startswith("-") or re.fullmatch(r"-\d+\w?", expression):
+            continue
+        if expression not in program_set("find"):
+            return f"find {expression} is not known to read only"
+    return judge_paths(paths, folder, inside)
 
 
 def _judge_cd(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
