@@ -194,9 +194,10 @@ def _place_fits(path_spec: str, texts: Sequence[str], workspace: Path, wholly: b
 def value_fits(pattern: str, value: object, every: Callable[[Iterable[bool]], bool] = all) -> bool:
     """Match every value of a list, or any; case apart, as addresses are written either way."""
     values = value if isinstance(value, list) else str(value).replace(";", ",").split(",")
-    return bool(values) and every(
-        fnmatchcase(str(value).strip().lower(), pattern.strip().lower()) for value in values
-    )
+    if not values:
+        return False  # `all` would take nothing for a match
+    wanted_value = pattern.strip().lower()
+    return every(fnmatchcase(str(value).strip().lower(), wanted_value) for value in values)
 
 
 THROUGH = re.compile(
@@ -210,15 +211,20 @@ def command_fits(command_spec: str, words: Sequence[str], wholly: bool) -> bool:
     line, command_spec = " ".join(words), " ".join(command_spec.split())
     if command_spec.endswith(":*"):
         command_spec = f"{command_spec[:-2]} *"
-    lines = {line, THROUGH.sub("", line, count=1) if THROUGH.match(line) else line}
-    if not wholly:
-        lines.add(" ".join([Path(words[0]).name, *words[1:]]) if words else line)
+    spellings = {line}
+    if wrappers := THROUGH.match(line):
+        spellings.add(line[wrappers.end() :])
+    # Of a program that is denied any copy is meant; allowed is the one that was written.
+    if words and not wholly:
+        spellings.add(" ".join([Path(words[0]).name, *words[1:]]))
+    patterns = [command_spec]
     if command_spec.endswith(" *"):
-        beginning = command_spec[:-2]
-        return any(
-            fnmatchcase(line, beginning) or fnmatchcase(line, f"{beginning} *") for line in lines
-        )
-    return any(fnmatchcase(line, command_spec) for line in lines)
+        patterns.append(command_spec[:-2])  # `git log *` is also `git log` alone
+    return any(matches_any(spelling, patterns) for spelling in spellings)
+
+
+def matches_any(text: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(text, pattern) for pattern in patterns)
 
 
 def path_fits(path_spec: str, path: str, workspace: Path) -> bool:
@@ -227,11 +233,11 @@ def path_fits(path_spec: str, path: str, workspace: Path) -> bool:
     if path_spec.startswith("~"):
         path_spec = str(Path.home().resolve()) + path_spec[1:]
     elif not path_spec.startswith("/"):
-        anywhere = "/" not in path_spec.rstrip("/")
-        path_spec = (
-            f"{glob.escape(str(workspace))}/{'**/' * anywhere}{path_spec.removeprefix('./')}"
-        )
-    expression = path_expression(compose_name(re.sub("/+", "/", path_spec).rstrip("/")))
+        through_folders = "" if "/" in path_spec.rstrip("/") else "**/"
+        below_workspace = through_folders + path_spec.removeprefix("./")
+        path_spec = f"{glob.escape(str(workspace))}/{below_workspace}"
+    path_spec = re.sub("/+", "/", path_spec).rstrip("/")
+    expression = path_expression(compose_name(path_spec))
     return expression.fullmatch(compose_name(path)) is not None
 
 
@@ -244,19 +250,14 @@ def catches_special(rule_spec: str, facet: Facet, workspace: Path) -> bool:
 
 def _catches_secret(command_spec: str, command: Facet) -> bool:
     """Check whether a command is given a file with secrets that the spec does not name."""
-    words = command.texts
-    if command_spec in (" ".join(words), glob.escape(" ".join(words))):
-        words = ()
+    line = " ".join(command.texts)
+    is_whole_line = command_spec in (line, glob.escape(line))
+    # Who wrote the whole line named every word of it; the files that flow into it are no words.
+    given_words = command.reads if is_whole_line else (*command.texts, *command.reads)
+    hidden_patterns = (word for word in command.patterns if HIDDEN.search(word))
+    secret_words = {*filter(_names_secret, given_words), *hidden_patterns}.intersection(given_words)
     secret_specs = [*filter(is_secret, command_spec.split())]
-    given_words = (*words, *command.reads)
-    secret_words = [
-        *filter(_names_secret, given_words),
-        *(word for word in command.patterns if word in given_words and HIDDEN.search(word)),
-    ]
-    return any(
-        not any(fnmatchcase(word, secret_spec) for secret_spec in secret_specs)
-        for word in secret_words
-    )
+    return not all(matches_any(word, secret_specs) for word in secret_words)
 
 
 HIDDEN = re.compile(r"(?:^|/)\.[^/]*[*?\[]")
@@ -275,17 +276,12 @@ def is_only_caught(path_spec: str, path: str, workspace: Path) -> bool:
         return False
     # Where the workspace lies is nobody's pattern: it may be below `~/.local`.
     inner = Path(path).relative_to(workspace) if inside(Path(path), (workspace,)) else Path(path)
-    spelled_names = [
-        spelled_name
-        for spelled_name in compose_name(path_spec).split("/")
-        if spelled_name[:1] not in ("*", "?", "")
-    ]
+    spec_names = compose_name(path_spec).split("/")
+    spelled_names = [name for name in spec_names if name and name[0] not in "*?"]
     special_names = map(compose_name, filter(is_special_name, inner.parts))
-    unnamed = any(
-        not any(fnmatchcase(special_name, spelled_name) for spelled_name in spelled_names)
-        for special_name in special_names
-    )
-    return unnamed or (is_secret(f"/{inner}") and not is_secret(f"/{path_spec}"))
+    if not all(matches_any(name, spelled_names) for name in special_names):
+        return True
+    return is_secret(f"/{inner}") and not is_secret(f"/{path_spec}")
 
 
 def is_special_name(name: str) -> bool:
@@ -306,7 +302,9 @@ SPELLED = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 def _letters(glob_part: str) -> str:
     """A choice of letters such as `[ab]`; what is none stands for itself."""
     if glob_part[:1] == "[" and glob_part[-1:] == "]":
-        choice = f"[{glob_part[1:-1].replace('[', chr(92) + '[')}]"
+        # Python warns of a bracket within: some day it may begin a set there.
+        letters = glob_part[1:-1].replace("[", "\\[")
+        choice = f"[{letters}]"
         with contextlib.suppress(re.error):
             re.compile(choice)
             return choice
@@ -399,7 +397,7 @@ class PermissionRule(NamedTuple):
 
     def about(self, tool: str, effect: Effect) -> bool:
         """Tell whether it speaks of this tool at all."""
-        return self.tool == effect.value or any(fnmatchcase(tool, name) for name in self.names)
+        return self.tool == effect.value or matches_any(tool, self.names)
 
 
 def parse_rule(text: str) -> PermissionRule:
@@ -572,14 +570,9 @@ def find_unreachable_rules(
     known_tools = [*tools, *(f"{server}{ANY_TOOL}" for server in servers)]
     sentences = []
     for kind, listed in rules._asdict().items():
-        reasons = [
-            (entry.text, explain_unreachable(kind, entry, rules, known_tools)) for entry in listed
-        ]
-        sentences += [
-            f"The rule {text!r} ({kind}) never matches: {reason}."
-            for text, reason in reasons
-            if reason
-        ]
+        for entry in listed:
+            if reason := explain_unreachable(kind, entry, rules, known_tools):
+                sentences.append(f"The rule {entry.text!r} ({kind}) never matches: {reason}.")
     return sentences
 
 
@@ -595,15 +588,10 @@ def explain_unreachable(
         if program in WRAPPERS and rule.spec.endswith("*"):
             return "it names a program that runs others, and not what it may run"
     stronger = {"allow": (*rules.deny, *rules.ask), "ask": rules.deny, "deny": ()}[kind]
-    overruling = next(
-        (
-            stronger_rule
-            for stronger_rule in stronger
-            if stronger_rule.tool == rule.tool and not stronger_rule.spec
-        ),
-        None,
-    )
-    return f"the rule {overruling.text!r} is stronger" if overruling else ""
+    for stronger_rule in stronger:
+        if stronger_rule.tool == rule.tool and not stronger_rule.spec:
+            return f"the rule {stronger_rule.text!r} is stronger"
+    return ""
 
 
 def _may_name_tool(rule: PermissionRule, known_tools: Sequence[str]) -> bool:
@@ -613,7 +601,7 @@ def _may_name_tool(rule: PermissionRule, known_tools: Sequence[str]) -> bool:
     server_names = [name.removesuffix(ANY_TOOL) for name in known_tools if name.endswith(ANY_TOOL)]
     if any(rule.tool.startswith(f"{server}.") for server in server_names):
         return True
-    return any(fnmatchcase(name, pattern) for name in known_tools for pattern in rule.names)
+    return any(matches_any(name, rule.names) for name in known_tools)
 
 
 ANY_TOOL = ".*"
