@@ -98,12 +98,9 @@ def _version_6(written: str) -> str:
 
 
 def _version_4(host: str, disguised: bool) -> str:
+    is_dotted = not disguised and DOTTED.fullmatch(host) is not None
     # Not read the way old libraries do: who writes 0x7f.1 has something to hide.
-    if (
-        disguised
-        or not DOTTED.fullmatch(host)
-        or any(int(number) > 255 for number in host.split("."))
-    ):
+    if not is_dotted or any(int(number) > 255 for number in host.split(".")):
         raise HostError(f"{host[:80]} is an address in disguise")
     return host
 

@@ -301,15 +301,14 @@ def _encoded_runs(secret: str) -> frozenset[str]:
     In Base64 three characters become four: what a text becomes depends on where it begins.
     """
     data = secret.encode("utf-8", "replace")
-    encoded = {secret, quote(secret, safe="")}
+    encoded_texts = {secret, quote(secret, safe="")}
     if len(secret) >= MIN_PART_LENGTH:
-        shifted = [
-            base64.b64encode(data[offset : len(data) - (len(data) - offset) % 3])
-            for offset in range(3)
-        ]
-        encoded |= {encoded_bytes.decode() for encoded_bytes in shifted}
-        encoded |= {encoded_bytes.decode().translate(URL_SAFE) for encoded_bytes in shifted}
-    return frozenset(encoded_run for encoding in encoded for encoded_run in _list_runs(encoding))
+        for offset in range(3):
+            # Whole threes alone: one or two bytes at the end are encoded with what follows them.
+            end = len(data) - (len(data) - offset) % 3
+            shifted = base64.b64encode(data[offset:end]).decode()
+            encoded_texts |= {shifted, shifted.translate(URL_SAFE)}
+    return frozenset[str]().union(*map(_list_runs, encoded_texts))
 
 
 def _list_runs(secret: str) -> set[str]:

@@ -77,11 +77,7 @@ class Neutralizer:
     def feed(self, text_piece: str) -> str:
         """Return the text that may be shown now; what depends on what follows waits."""
         text = self._unfinished + text_piece
-        openers = [match.start() for match in OPENER.finditer(text)]
-        unfinished = (
-            position for position in openers[-2:] if re.compile(UNFINISHED).match(text, position)
-        )
-        cut_position = next(unfinished, len(text))
+        cut_position = _find_unfinished(text)
         self._unfinished = text[cut_position:]
         clean = self._joiners + _strip_sequences(text[:cut_position])
         decided = clean.rstrip(JOINERS)
@@ -99,6 +95,16 @@ class Neutralizer:
         new_text = _tidy_joiners(self._shown + clean)[len(self._shown) :]
         self._shown = (self._shown + new_text)[-CONTEXT_CHARACTERS:]
         return new_text
+
+
+def _find_unfinished(text: str) -> int:
+    """Find where a sequence begins that the end of the text cuts off; the end, if there is none."""
+    openers = [match.start() for match in OPENER.finditer(text)]
+    # The last two: what ends a sequence, ESC and a backslash, begins like one itself.
+    for position in openers[-2:]:
+        if re.compile(UNFINISHED).match(text, position):
+            return position
+    return len(text)
 
 
 def one_line(text: str) -> str:
@@ -137,16 +143,14 @@ def _tidy_joiners(text: str) -> str:
 def _keep_joiners(match: re.Match[str]) -> str:
     """Of a run of joiners what joins or forms its neighbours; the ends of the text may join."""
     text = match.string
-    character_before, character_after = (
-        text[match.start() - 1 : match.start()],
-        text[match.end() : match.end() + 1],
-    )
+    character_before = text[match.start() - 1 : match.start()]
+    character_after = text[match.end() : match.end() + 1]
     joiners = _one_of_a_kind(match)
-    if character_before.isascii() and character_before:
+    if character_before and character_before.isascii():
         return joiners[:1] if joiners[0] in FORMS and character_before in KEYS else ""
-    return (
-        joiners.rstrip("\u200c\u200d") if character_after.isascii() and character_after else joiners
-    )
+    if character_after and character_after.isascii():
+        return joiners.rstrip("\u200c\u200d")
+    return joiners
 
 
 def _one_of_a_kind(match: re.Match[str]) -> str:

@@ -232,12 +232,8 @@ def _contain_real_path(
 ) -> PathJudgement:
     """Judge one text that leads to `path`. Raises ToolError or OSError for what cannot be used."""
     # A link that is deleted is asked for like what it leads to.
-    if _leaves(
-        written,
-        resolve(str(path), root_folder) if operation in DELETING else path,
-        root_folder,
-        operation,
-    ):
+    reached = resolve(str(path), root_folder) if operation in DELETING else path
+    if _leaves(written, reached, root_folder, operation):
         return PathJudgement("outside", None, "it lies outside the workspace")
     if SCHEME.match(written):
         raise ToolError(f"{written!r} is an address, no path.")
@@ -263,12 +259,15 @@ def _leaves(written: str, path: Path, root_folder: Path, operation: Operation) -
     """Tell whether it leads outside by any reading: ours, that of Windows, that of a pattern."""
     if not inside(path, [root_folder]) or has_drive(written) or written.startswith("\\"):
         return True
-    if "\\" in written and not inside(
-        resolve(written.replace("\\", "/"), root_folder), [root_folder]
-    ):
-        return True
+    if "\\" in written:
+        read_by_windows = resolve(written.replace("\\", "/"), root_folder)
+        if not inside(read_by_windows, [root_folder]):
+            return True
     wildcard = WILD.search(written) if operation == "list" else None
-    return wildcard is not None and ".." in re.split(r"[/\\{},]", written[wildcard.start() :])
+    if wildcard is None:
+        return False
+    # `*/../..` climbs from whatever folder the pattern takes.
+    return ".." in re.split(r"[/\\{},]", written[wildcard.start() :])
 
 
 def _state(path: Path) -> os.stat_result | None:
@@ -322,14 +321,16 @@ def _find_change_reason(
         return "the file has other names, perhaps outside"
     if any(_plain(name) in PROTECTED for name in names):
         return "something may run by itself from there"
-    if any(unicodedata.category(character) == "Cf" for name in names for character in name):
+    if any(unicodedata.category(character) == "Cf" for character in "".join(names)):
         return "the name holds characters that are not seen"
     return ""
 
 
 def _plain(name: str) -> str:
     """A name as disks that fold case, blanks and invisible characters know it."""
-    folded = unicodedata.normalize("NFKC", name).casefold().partition(":")[0].rstrip(" .")
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    # Windows takes what stands behind a colon for a stream of the file.
+    folded = folded.partition(":")[0].rstrip(" .")
     return "".join(character for character in folded if unicodedata.category(character) != "Cf")
 
 
@@ -345,10 +346,11 @@ def _contain_archive(written: str, root_folder: Path) -> PathJudgement:
         return PathJudgement("outside", None, "it would unpack outside the workspace")
     folder = PathJudgement("inside", archive.path.parent)
     landings = _contain_members(members, archive.path.parent, root_folder)
-    worst_landing = min(
-        landings, key=lambda landing: WORST_FIRST.index(landing.verdict), default=folder
-    )
-    return worst_landing if member_match or worst_landing.verdict != "inside" else folder
+    landings.sort(key=lambda landing: WORST_FIRST.index(landing.verdict))
+    worst_landing = landings[0] if landings else folder
+    is_inside = worst_landing.verdict == "inside"
+    # Where all of it may be unpacked, the folder is what is granted.
+    return folder if is_inside and member_match is None else worst_landing
 
 
 WORST_FIRST: tuple[Verdict, ...] = ("outside", "invalid", "ask", "inside")
@@ -358,14 +360,14 @@ def _contain_members(
     members: Iterable[ArchiveMember], folder: Path, root_folder: Path
 ) -> list[PathJudgement]:
     """Judge every file of an archive by where it lands; folders and links make none."""
-    files = [
-        str(folder / member.name)
-        for member in members
-        if member.target is None and not member.name.endswith("/") and member.name
-    ]
-    return [
-        _contain_real_path(file, resolve(file, root_folder), root_folder, "write") for file in files
-    ]
+    landings = []
+    for member in members:
+        is_file = member.target is None and not member.name.endswith("/")
+        if is_file and member.name:
+            file = str(folder / member.name)
+            path = resolve(file, root_folder)
+            landings.append(_contain_real_path(file, path, root_folder, "write"))
+    return landings
 
 
 FOLDER_FLAGS = getattr(os, "O_PATH", os.O_RDONLY)
