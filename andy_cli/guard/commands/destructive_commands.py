@@ -7,7 +7,7 @@ only not certain.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 
 from andy_cli.guard.commands.lookup import (
     UNKNOWN,
@@ -253,12 +253,18 @@ def _is_at_home(argument: str, folder: ShellFolder) -> bool:
 def _judge_find(name: str, arguments: Words, folder: ShellFolder) -> str:
     if name != "find" or not set(arguments) & {"-delete", "-exec", "-execdir", "-ok", "-okdir"}:
         return ""
-    paths, expressions = split_expressions(arguments)
+    paths, expressions = split_expressions(list(dropwhile(_precedes_places, arguments)))
     removes = {"-delete", "rm", "shred", "unlink", "chmod", "chown", "mv", "sh", "bash"}
     is_destructive = not removes.isdisjoint(map(program_name, expressions))
     # Without a place it looks where it runs.
     names_vital_place = any(map(is_vital, _named_paths(paths or ["."], folder)))
     return DESTRUCTION if is_destructive and names_vital_place else ""
+
+
+def _precedes_places(argument: str) -> bool:
+    """Tell whether an argument of `find` may stand before the places where it looks: `-L`, `-O3`,
+    `--`, or nothing, which it complains of and goes on."""
+    return argument.startswith("-O") or set(argument) <= set("-DEHLPXdfsx")
 
 
 def _judge_rights(name: str, arguments: Words, folder: ShellFolder) -> str:
