@@ -1,5 +1,6 @@
 """Values that others wrote, read without a fault: JSON, schemas, texts with half characters."""
 
+import base64
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -34,6 +35,11 @@ def text_of(record: Mapping[str, object], key: str) -> str:
     """The text under a key; empty for anything else."""
     value = record.get(key)
     return value if isinstance(value, str) else ""
+
+
+def decode_base64url(text: str) -> bytes:
+    """The bytes of a base64url text, which many write without its padding. Raises ValueError."""
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 def replace_surrogates(text: str) -> str:

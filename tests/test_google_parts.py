@@ -14,7 +14,7 @@ from andy_cli.toolbox.documents.html import html_to_text
 from andy_cli.toolbox.google import times
 from andy_cli.toolbox.google.contents import message_text, pages
 from andy_cli.toolbox.google.contents.cells import rows_of
-from andy_cli.toolbox.google.contents.document_text import text_of as document_text
+from andy_cli.toolbox.google.contents.document_text import render_document
 from andy_cli.toolbox.google.contents.file_text import FilePage, is_text
 from andy_cli.toolbox.google.contents.mail_draft import as_message, draft_mail, parse_receivers
 from andy_cli.toolbox.google.drive import as_query
@@ -354,8 +354,8 @@ def test_a_document_is_read_whatever_is_missing_in_it() -> None:
         deep = {"content": [{"table": {"tableRows": [cell]}}]}
     odd: list[Any] = [{}, {"body": 5}, {"tabs": [{}, 5]}, {"body": {"content": [{}, 5, "x"]}}]
     for document in odd:
-        assert document_text(document).strip("=\n ") == ""
-    assert len(document_text({"body": deep})) < 500
+        assert render_document(document).strip("=\n ") == ""
+    assert len(render_document({"body": deep})) < 500
 
 
 @given(st.text(max_size=300), st.integers(0, 320), st.lists(st.integers(1, 50), max_size=8))

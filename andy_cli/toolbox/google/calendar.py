@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from andy_cli.foreign_values import as_record, as_records
+from andy_cli.foreign_values import as_record, as_records, text_of
 from andy_cli.toolbox.google.contents.pages import (
     TextRest,
     list_outcome,
@@ -15,7 +15,6 @@ from andy_cli.toolbox.google.http.exchange import Query
 from andy_cli.toolbox.google.http.refusals import MissingWords
 from andy_cli.toolbox.google.http.service import (
     Record,
-    as_text,
     open_service,
     quote_part,
 )
@@ -92,24 +91,25 @@ def _now_as_text() -> str:
 
 def _describe_event(event: Record) -> dict[str, object]:
     """Describe an event by what is worth telling; a series is known by its id."""
-    guests = [as_text(attendee.get("email")) for attendee in as_records(event.get("attendees"))]
+    start, end = _when(event.get("start")), _when(event.get("end"))
+    guests = [text_of(attendee, "email") for attendee in as_records(event.get("attendees"))]
     details: dict[str, object] = {
-        "id": as_text(event.get("id")),
-        "summary": as_text(event.get("summary")),
-        "start": _when(event.get("start")),
-        "end": _when(event.get("end")),
-        "when": show_here(_when(event.get("start")), _when(event.get("end"))),
-        "location": as_text(event.get("location")),
-        "description": as_text(event.get("description"))[:MAX_DESCRIPTION],
+        "id": text_of(event, "id"),
+        "summary": text_of(event, "summary"),
+        "start": start,
+        "end": end,
+        "when": show_here(start, end),
+        "location": text_of(event, "location"),
+        "description": text_of(event, "description")[:MAX_DESCRIPTION],
         "guests": guests,
-        "link": as_text(event.get("htmlLink")),
+        "link": text_of(event, "htmlLink"),
     }
     return {name: value for name, value in details.items() if value}
 
 
 def _when(value: object) -> str:
     time_record = as_record(value)
-    return as_text(time_record.get("dateTime")) or as_text(time_record.get("date"))
+    return text_of(time_record, "dateTime") or text_of(time_record, "date")
 
 
 async def create_event(event: PlannedEvent) -> Outcome:

@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping
 
-from andy_cli.foreign_values import as_record, as_records
+from andy_cli.foreign_values import as_record, as_records, text_of
 from andy_cli.toolbox.files.names import count_noun
-from andy_cli.toolbox.google.contents.document_text import ends_empty, text_of
+from andy_cli.toolbox.google.contents.document_text import ends_empty, render_document
 from andy_cli.toolbox.google.contents.pages import outcome, page_of_text, shorten_words
 from andy_cli.toolbox.google.http.apis import DOCS
 from andy_cli.toolbox.google.http.refusals import NOT_DONE, MissingWords
 from andy_cli.toolbox.google.http.service import (
     Record,
     Service,
-    as_text,
     open_service,
     quote_part,
 )
@@ -29,9 +28,9 @@ async def read_document(document: str, offset: int) -> Outcome:
     async with open_service(DOCS) as service:
         query = {"includeTabsContent": True}
         document_record = await service.read(_document_path(id), _missing_document(id), query)
-    title = as_text(document_record.get("title"))
+    title = text_of(document_record, "title")
     return outcome(
-        {"id": id, "title": title, **page_of_text(text_of(document_record), offset)},
+        {"id": id, "title": title, **page_of_text(render_document(document_record), offset)},
         f"read {shorten_words(title)}",
     )
 
@@ -72,7 +71,7 @@ async def append_text(document: str, content: str) -> Outcome:
         await _edit_document(
             service, id, {"insertText": {"endOfSegmentLocation": {}, "text": added}}
         )
-    title = shorten_words(as_text(document_record.get("title")))
+    title = shorten_words(text_of(document_record, "title"))
     summary = f"added {count_noun(len(content), 'character')} to {title}"
     return outcome({"id": id, "appended": len(content)}, summary)
 

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from andy_cli.foreign_values import as_record
+from andy_cli.foreign_values import as_record, text_of
 from andy_cli.toolbox.google.contents.file_text import FilePage, is_text
 from andy_cli.toolbox.google.contents.pages import (
     TextRest,
@@ -22,7 +22,6 @@ from andy_cli.toolbox.google.http.service import (
     Record,
     ResultPage,
     Service,
-    as_text,
     open_service,
     quote_part,
 )
@@ -125,10 +124,10 @@ async def read_file(file: str, offset: int) -> Outcome:
     id = file_id(file, "a file")
     async with open_service(DRIVE) as drive:
         file_record = await _get_file(drive, id, f"{FIELDS},shortcutDetails(targetId)")
-        if target := as_text(as_record(file_record.get("shortcutDetails")).get("targetId")):
+        if target := text_of(as_record(file_record.get("shortcutDetails")), "targetId"):
             file_record = await _get_file(drive, target)
-        kind = as_text(file_record.get("mimeType"))
-        name = shorten_words(as_text(file_record.get("name")))
+        kind = text_of(file_record, "mimeType")
+        name = shorten_words(text_of(file_record, "name"))
         if kind == FOLDER:
             raise ToolError(f"{name} is a folder.", "drive_list shows what is in it.")
         file_page = await _file_text(drive, file_record, offset)
@@ -147,7 +146,7 @@ async def read_file(file: str, offset: int) -> Outcome:
 
 async def _file_text(drive: Service, file: Record, offset: int) -> FilePage | None:
     """A page of the text; None for what has no text."""
-    kind, path = as_text(file.get("mimeType")), f"/files/{quote_part(as_text(file.get('id')))}"
+    kind, path = text_of(file, "mimeType"), f"/files/{quote_part(text_of(file, 'id'))}"
     if kind in AS_TEXT:
         query: dict[str, str | bool] = {"mimeType": AS_TEXT[kind]}
         path += "/export"
@@ -155,7 +154,7 @@ async def _file_text(drive: Service, file: Record, offset: int) -> FilePage | No
         return None
     else:
         query = {"alt": "media", "supportsAllDrives": True}
-    missing = _missing_file(as_text(file.get("id")))
+    missing = _missing_file(text_of(file, "id"))
     read = await drive.take(
         path, missing, lambda: FilePage(offset, surely_text=is_text(kind)), query
     )
@@ -166,7 +165,7 @@ async def _file_text(drive: Service, file: Record, offset: int) -> FilePage | No
 async def _get_file(drive: Service, id: str, fields: str = FIELDS) -> Record:
     query: dict[str, str | bool] = {"fields": fields, "supportsAllDrives": True}
     file_record = await drive.read(f"/files/{quote_part(id)}", _missing_file(id), query)
-    return {**file_record, "id": as_text(file_record.get("id")) or id}
+    return {**file_record, "id": text_of(file_record, "id") or id}
 
 
 async def create_file(file_request: NewFile) -> Outcome:
@@ -231,8 +230,8 @@ async def update_file(file: str, content: str) -> Outcome:
     _check_content(content)
     async with open_service(DRIVE) as drive:
         file_record = await _get_file(drive, id)
-        kind = as_text(file_record.get("mimeType"))
-        name = shorten_words(as_text(file_record.get("name")))
+        kind = text_of(file_record, "mimeType")
+        name = shorten_words(text_of(file_record, "name"))
         if kind not in FROM_TEXT and not is_text(kind):
             raise ToolError(f"{name} is no text ({shorten_words(kind)}). Nothing was changed.")
         query: Query = {"uploadType": "media", "fields": FIELDS, "supportsAllDrives": True}
@@ -252,7 +251,7 @@ async def trash_file(file: str) -> Outcome:
         path, body = f"/files/{quote_part(id)}", {"trashed": True}
         trashed = await drive.change("PATCH", path, _missing_file(id), body, query)
         drive.created_id(trashed)
-    name = shorten_words(as_text(trashed.get("name")))
+    name = shorten_words(text_of(trashed, "name"))
     return outcome({**_describe_file(trashed), "trashed": True}, f"moved {name} to Drive's trash")
 
 

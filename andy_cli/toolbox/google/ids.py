@@ -1,12 +1,11 @@
 """Ids as models and people write them: bare, or within the address of the thing in a browser."""
 
-import base64
-import binascii
 import re
 from typing import NamedTuple
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from andy_cli.errors import ToolError
+from andy_cli.foreign_values import decode_base64url
 from andy_cli.guard.terminal_sanitizer import spell_out
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,256}")
@@ -46,10 +45,11 @@ def event_id(written: str) -> EventId:
     if "/" not in written:
         return EventId(plain_id(written, "an event"), "")
     google_address = _google_address(written, "an event")
-    coded = parse_qs(google_address.query).get("eid", [google_address.path.rpartition("/")[2]])[0]
+    last_name = google_address.path.rpartition("/")[2]
+    coded = parse_qs(google_address.query).get("eid", [last_name])[0]
     try:
-        decoded = base64.urlsafe_b64decode(coded + "=" * (-len(coded) % 4)).decode()
-    except (binascii.Error, ValueError):
+        decoded = decode_base64url(coded).decode()
+    except ValueError:
         decoded = ""
     id, _, calendar = decoded.partition(" ")
     # Such links write the domain of Google's own addresses short.

@@ -4,7 +4,7 @@ import asyncio
 import base64
 from collections.abc import Sequence
 
-from andy_cli.foreign_values import as_records
+from andy_cli.foreign_values import as_records, text_of
 from andy_cli.toolbox.google.contents import message_text
 from andy_cli.toolbox.google.contents.mail_draft import MailDraft, as_message
 from andy_cli.toolbox.google.contents.pages import (
@@ -22,7 +22,6 @@ from andy_cli.toolbox.google.http.refusals import MissingWords
 from andy_cli.toolbox.google.http.service import (
     Record,
     Service,
-    as_text,
     open_service,
     quote_part,
 )
@@ -56,7 +55,7 @@ async def list_mails(most_mails: int, labels: Sequence[str] = (), query: str = "
         result_page = await gmail.list_items(
             "/users/me/messages", "messages", most_mails, NO_LIST, list_query, largest=500
         )
-        mails = await _fetch_heads(gmail, [as_text(item.get("id")) for item in result_page.items])
+        mails = await _fetch_heads(gmail, [text_of(item, "id") for item in result_page.items])
     return list_outcome("messages", mails, result_page.more, REST, "mail")
 
 
@@ -69,20 +68,23 @@ async def _label_ids(gmail: Service, names: Sequence[str]) -> list[str]:
         return ids
     labels = as_records((await gmail.read("/users/me/labels", NO_LIST)).get("labels"))
     known_ids = _list_label_ids(labels)
-    found_ids = {
-        label_id: known_ids.get(label_id) or known_ids.get(label_id.lower()) for label_id in ids
-    }
-    if unknown := [label_id for label_id, known_id in found_ids.items() if not known_id]:
-        label_names = ", ".join(
-            shorten_words(as_text(label.get("name")), 30) for label in labels[:30]
-        )
-        raise ToolError(f"There is no label {show_id(unknown[0])}. There are: {label_names}.")
-    return [*filter(None, map(found_ids.get, ids))]
+    found_ids = []
+    for name in ids:
+        known_id = known_ids.get(name) or known_ids.get(name.lower())
+        if not known_id:
+            raise _explain_unknown_label(name, labels)
+        found_ids.append(known_id)
+    return found_ids
+
+
+def _explain_unknown_label(name: str, labels: Sequence[Record]) -> ToolError:
+    label_names = ", ".join(shorten_words(text_of(label, "name"), 30) for label in labels[:30])
+    return ToolError(f"There is no label {show_id(name)}. There are: {label_names}.")
 
 
 def _list_label_ids(labels: Sequence[Record]) -> dict[str, str]:
     """List the ids of labels by their ids and by their names in lower case."""
-    listed = [(as_text(label.get("name")).lower(), as_text(label.get("id"))) for label in labels]
+    listed = [(text_of(label, "name").lower(), text_of(label, "id")) for label in labels]
     by_id = {own_id: own_id for _, own_id in listed}
     return {name: name for name in SYSTEM} | by_id | dict(listed)
 
@@ -112,12 +114,12 @@ async def _fetch_heads(gmail: Service, ids: Sequence[str]) -> list[dict[str, obj
 def _read_head(message: Record) -> dict[str, object]:
     headers = message_text.message_headers(message)
     details: dict[str, object] = {
-        "id": as_text(message.get("id")),
+        "id": text_of(message, "id"),
         "from": headers.get("from", ""),
         "to": headers.get("to", ""),
         "subject": headers.get("subject", ""),
         "date": headers.get("date", ""),
-        "snippet": _read_snippet(as_text(message.get("snippet"))),
+        "snippet": _read_snippet(text_of(message, "snippet")),
         "unread": "UNREAD" in _labels(message),
     }
     return {name: value for name, value in details.items() if value}
@@ -168,7 +170,7 @@ async def _fetch_body(gmail: Service, id: str, message: Record) -> str:
         data = body.data
         if not data:
             path = f"{_mail_path(id)}/attachments/{quote_part(body.attachment)}"
-            data = as_text((await gmail.read(path, _missing_mail(id))).get("data"))
+            data = text_of(await gmail.read(path, _missing_mail(id)), "data")
         texts.append(message_text.read_body(body, data))
     return "\n\n".join(texts)
 

@@ -1,6 +1,6 @@
 """Google Sheets: reading, writing, adding and emptying cells, making a spreadsheet (sheets.v4)."""
 
-from andy_cli.foreign_values import as_record
+from andy_cli.foreign_values import as_record, text_of
 from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.google.contents.cells import Rows
 from andy_cli.toolbox.google.contents.pages import fitting_items, outcome, shorten_words
@@ -9,7 +9,6 @@ from andy_cli.toolbox.google.http.exchange import Query
 from andy_cli.toolbox.google.http.refusals import MissingWords
 from andy_cli.toolbox.google.http.service import (
     Record,
-    as_text,
     open_service,
     quote_part,
 )
@@ -31,7 +30,7 @@ async def read_cells(spreadsheet: str, cells: str) -> Outcome:
     fitting = fitting_items(rows)
     rows_left = len(rows) - len(fitting)
     cut_note = {"truncated": f"{rows_left} more rows follow. Read them by a range of their own."}
-    shown_range = as_text(value_range.get("range")) or range_name
+    shown_range = text_of(value_range, "range") or range_name
     data: Record = {"range": shown_range, "values": fitting, **(cut_note if rows_left else {})}
     return outcome(data, f"read {count_noun(len(rows), 'row')} from {shorten_words(shown_range)}")
 
@@ -73,8 +72,7 @@ async def create_spreadsheet(title: str) -> Outcome:
         created = await sheets.change("POST", "/spreadsheets", NO_PLACE, body)
         id = sheets.created_id(created, "spreadsheetId")
     sheet_link = (
-        as_text(created.get("spreadsheetUrl"))
-        or f"https://docs.google.com/spreadsheets/d/{id}/edit"
+        text_of(created, "spreadsheetUrl") or f"https://docs.google.com/spreadsheets/d/{id}/edit"
     )
     return outcome(
         {"id": id, "title": name, "link": sheet_link}, f"made the spreadsheet {shorten_words(name)}"

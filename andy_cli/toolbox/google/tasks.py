@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from andy_cli.foreign_values import text_of
 from andy_cli.toolbox.google.contents.pages import TextRest, list_outcome, outcome, shorten_words
 from andy_cli.toolbox.google.http.apis import TASKS
 from andy_cli.toolbox.google.http.refusals import MissingWords
-from andy_cli.toolbox.google.http.service import Record, Service, as_text, open_service, quote_part
+from andy_cli.toolbox.google.http.service import Record, Service, open_service, quote_part
 from andy_cli.toolbox.google.ids import check_title, plain_id, show_id
 from andy_cli.toolbox.tool import Outcome, ToolError
 
@@ -53,11 +54,13 @@ _NO_LIST = MissingWords("There is no such task list.")
 
 async def _name_lists(tasks: Service) -> str:
     lists = (await tasks.list_items("/users/@me/lists", "items", 100, _NO_LIST)).items
+    if not lists:
+        return ""
     list_names = [
-        f"{shorten_words(as_text(task_list.get('title')), 40)} ({as_text(task_list.get('id'))})"
+        f"{shorten_words(text_of(task_list, 'title'), 40)} ({text_of(task_list, 'id')})"
         for task_list in lists
     ]
-    return f"There are: {', '.join(list_names)}. Give the id in brackets." if list_names else ""
+    return f"There are: {', '.join(list_names)}. Give the id in brackets."
 
 
 def _describe_task(task: Record) -> Record:
@@ -71,7 +74,7 @@ async def get_task(task_list: str, task: str) -> Outcome:
         task_record = await tasks.read(path, missing)
     return outcome(
         _describe_task(task_record),
-        f"looked at the task {shorten_words(as_text(task_record.get('title')))}",
+        f"looked at the task {shorten_words(text_of(task_record, 'title'))}",
     )
 
 
@@ -99,14 +102,14 @@ async def rename_task(task_list: str, task: str, title: str) -> Outcome:
     updated = await _patch_task(task_list, task, {"title": check_task_title(title)})
     return outcome(
         _describe_task(updated),
-        f"renamed the task to {shorten_words(as_text(updated.get('title')))}",
+        f"renamed the task to {shorten_words(text_of(updated, 'title'))}",
     )
 
 
 async def complete_task(task_list: str, task: str) -> Outcome:
     updated = await _patch_task(task_list, task, {"status": "completed"})
     return outcome(
-        _describe_task(updated), f"ticked off {shorten_words(as_text(updated.get('title')))}"
+        _describe_task(updated), f"ticked off {shorten_words(text_of(updated, 'title'))}"
     )
 
 

@@ -7,26 +7,28 @@ The resource is that of docs.v1 (`Document`, `StructuralElement`).
 
 from collections.abc import Iterator
 
-from andy_cli.foreign_values import as_record, as_records
-from andy_cli.toolbox.google.http.service import Record, as_text
+from andy_cli.foreign_values import as_record, as_records, text_of
+from andy_cli.toolbox.google.http.service import Record
 
 MAX_DEPTH = 20
 """Tables within tables, tabs within tabs."""
 
 
-def text_of(document: Record) -> str:
+def render_document(document: Record) -> str:
     """All tabs, one after the other; a document without tabs is its body."""
     document_tabs = list(_read_tabs(as_records(document.get("tabs"))))
     if not document_tabs:
-        return "".join(_read_content(as_record(document.get("body")), 0)).strip("\n")
-    tab_texts = []
-    for document_tab in document_tabs:
-        title = as_text(as_record(document_tab.get("tabProperties")).get("title"))
-        body = "".join(
-            _read_content(as_record(as_record(document_tab.get("documentTab")).get("body")), 0)
-        ).strip("\n")
-        tab_texts.append(f"== {title} ==\n\n{body}" if len(document_tabs) > 1 else body)
-    return "\n\n".join(tab_texts)
+        return _read_body(document)
+    bodies = [_read_body(as_record(tab.get("documentTab"))) for tab in document_tabs]
+    if len(bodies) == 1:
+        return bodies[0]
+    titles = [text_of(as_record(tab.get("tabProperties")), "title") for tab in document_tabs]
+    tabs = zip(titles, bodies, strict=True)
+    return "\n\n".join(f"== {title} ==\n\n{body}" for title, body in tabs)
+
+
+def _read_body(holder: Record) -> str:
+    return "".join(_read_content(as_record(holder.get("body")), 0)).strip("\n")
 
 
 def _read_tabs(document_tabs: list[Record], depth: int = 0) -> Iterator[Record]:
@@ -52,7 +54,7 @@ def _read_paragraph(paragraph: Record) -> str:
     paragraph_text = "".join(map(_read_element, as_records(paragraph.get("elements"))))
     if not paragraph_text.strip():
         return paragraph_text
-    style = as_text(as_record(paragraph.get("paragraphStyle")).get("namedStyleType"))
+    style = text_of(as_record(paragraph.get("paragraphStyle")), "namedStyleType")
     level = style.removeprefix("HEADING_")
     if style == "TITLE":
         return f"# {paragraph_text}"
@@ -66,33 +68,33 @@ def _read_paragraph(paragraph: Record) -> str:
 
 
 def _name_person(person: Record) -> str:
-    name, address = as_text(person.get("name")), as_text(person.get("email"))
+    name, address = text_of(person, "name"), text_of(person, "email")
     return f"{name} <{address}>" if name and address else name or address
 
 
 def _read_element(element: Record) -> str:
     if text_run := as_record(element.get("textRun")):
         # A vertical tab is a line break within a paragraph.
-        return as_text(text_run.get("content")).replace("\v", "\n")
+        return text_of(text_run, "content").replace("\v", "\n")
     if person := as_record(as_record(element.get("person")).get("personProperties")):
         return _name_person(person)
     if rich_link := as_record(as_record(element.get("richLink")).get("richLinkProperties")):
-        title, address = as_text(rich_link.get("title")), as_text(rich_link.get("uri"))
+        title, address = text_of(rich_link, "title"), text_of(rich_link, "uri")
         return f"{title} ({address})" if title else address
     if "inlineObjectElement" in element:
         return "[image]"
     if note := as_record(element.get("footnoteReference")):
-        return f"[{as_text(note.get('footnoteNumber'))}]"
+        return f"[{text_of(note, 'footnoteNumber')}]"
     return "\n---\n" if "horizontalRule" in element else ""
 
 
 def _read_table(table: Record, depth: int) -> Iterator[str]:
     for row in as_records(table.get("tableRows")):
-        cells = (
-            " ".join("".join(_read_content(cell, depth + 1)).split())
-            for cell in as_records(row.get("tableCells"))
-        )
-        yield f"| {' | '.join(cells)} |\n"
+        cells = as_records(row.get("tableCells"))
+        cell_texts = ["".join(_read_content(cell, depth + 1)) for cell in cells]
+        # A row is one line, and a cell may have several.
+        cell_lines = [" ".join(cell_text.split()) for cell_text in cell_texts]
+        yield f"| {' | '.join(cell_lines)} |\n"
 
 
 def ends_empty(document: Record) -> bool:

@@ -78,14 +78,16 @@ def _split_addresses(written: str) -> list[str]:
 
 def _parse_receiver(written: str) -> Receiver:
     name, address = "", written
-    if written.endswith(">") and written.count("<") == written.count(">") == 1:
+    has_one_pair = written.count("<") == written.count(">") == 1
+    if has_one_pair and written.endswith(">"):
         name, _, address = written[:-1].partition("<")
     address = address.strip().removeprefix("mailto:")
     local, _, domain = address.rpartition("@")
     labels = [*local.split("."), *domain.split(".")]
-    is_usable = ADDRESS.fullmatch(address) and local.isascii() and address.isprintable()
+    is_written_well = ADDRESS.fullmatch(address) and local.isascii() and address.isprintable()
     # 254 characters are the most that RFC 5321 leaves for an address.
-    if not is_usable or len(address) > 254 or not all(0 < len(label) < 65 for label in labels):
+    is_short = len(address) <= 254 and all(0 < len(label) < 65 for label in labels)
+    if not is_written_well or not is_short:
         raise ToolError(f"{show_id(written)} is no usable mail address.", "Ask the user for it.")
     name = " ".join(name.replace('"', " ").split())
     if not name.isprintable():

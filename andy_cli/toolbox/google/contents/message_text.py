@@ -4,17 +4,15 @@ The resource is that of gmail.v1 (`Message`, `MessagePart`): a tree of parts, th
 base64url, already without transfer encoding.
 """
 
-import base64
-import binascii
 import itertools
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from andy_cli.foreign_values import as_record, as_records
+from andy_cli.foreign_values import as_record, as_records, decode_base64url, text_of
 from andy_cli.toolbox.documents.charsets import decode_text
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
-from andy_cli.toolbox.google.http.service import Record, as_text
+from andy_cli.toolbox.google.http.service import Record
 
 MAX_DEPTH = 50
 """Parts within parts."""
@@ -37,11 +35,11 @@ class MailBody(NamedTuple):
 
 def message_headers(message: Record) -> dict[str, str]:
     """The headers of the outermost part, their names in lower case; the first of each."""
+    payload = as_record(message.get("payload"))
     headers: dict[str, str] = {}
-    for header in as_records(as_record(message.get("payload")).get("headers")):
-        headers.setdefault(
-            as_text(header.get("name")).lower(), _decode_header(as_text(header.get("value")))
-        )
+    for header in as_records(payload.get("headers")):
+        name = text_of(header, "name").lower()
+        headers.setdefault(name, _decode_header(text_of(header, "value")))
     return headers
 
 
@@ -61,11 +59,12 @@ def list_bodies(message: Record) -> list[MailBody]:
 
 
 def _list_bodies(message_part: Record, depth: int = 0) -> list[MailBody]:
-    kind = as_text(message_part.get("mimeType")).lower()
-    if as_text(message_part.get("filename")) or depth > MAX_DEPTH:
+    kind = text_of(message_part, "mimeType").lower()
+    if text_of(message_part, "filename") or depth > MAX_DEPTH:
         return []
     if kind in ("text/plain", "text/html"):
-        return [*filter(_says_something, [_read_part(message_part, kind)])]
+        body = _read_part(message_part, kind)
+        return [body] if _says_something(body) else []
     parts = as_records(message_part.get("parts"))[:PARTS]
     bodies = [_list_bodies(inner_part, depth + 1) for inner_part in parts]
     if kind == "multipart/alternative":
@@ -85,24 +84,24 @@ def _read_part(message_part: Record, kind: str) -> MailBody:
     content_type = message_headers({"payload": message_part}).get("content-type", "")
     charset = CHARSET.search(content_type)
     return MailBody(
-        as_text(body.get("data")),
-        as_text(body.get("attachmentId")),
+        text_of(body, "data"),
+        text_of(body, "attachmentId"),
         kind,
         charset[1] if charset else "utf-8",
     )
 
 
 def _says_something(body: MailBody) -> bool:
-    return bool(body.data or body.attachment) and (
-        not body.data or bool(read_body(body, body.data).strip())
-    )
+    if not body.data:
+        return bool(body.attachment)  # its text is fetched only when it is read
+    return bool(read_body(body, body.data).strip())
 
 
 def read_body(body: MailBody, data: str) -> str:
     """The text of a part whose data is here by now."""
     try:
-        decoded = base64.urlsafe_b64decode(data + "=" * (-len(data) % 4))
-    except (binascii.Error, ValueError):
+        decoded = decode_base64url(data)
+    except ValueError:
         return ""
     written = _decode_body(decoded, body.charset)
     if body.kind != "text/html":
@@ -119,15 +118,13 @@ def _decode_body(encoded: bytes, charset: str) -> str:
 
 
 def list_attachments(message: Record) -> list[dict[str, object]]:
-    return [
-        {
-            "name": as_text(message_part.get("filename")),
-            "mimeType": as_text(message_part.get("mimeType")),
-            "bytes": as_record(message_part.get("body")).get("size"),
-        }
-        for message_part in _list_parts(as_record(message.get("payload")))
-        if as_text(message_part.get("filename"))
-    ]
+    attachments: list[dict[str, object]] = []
+    for message_part in _list_parts(as_record(message.get("payload"))):
+        if name := text_of(message_part, "filename"):
+            kind = text_of(message_part, "mimeType")
+            size = as_record(message_part.get("body")).get("size")
+            attachments.append({"name": name, "mimeType": kind, "bytes": size})
+    return attachments
 
 
 def _list_parts(payload: Record, depth: int = 0) -> Iterator[Record]:

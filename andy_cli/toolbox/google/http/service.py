@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.foreign_values import as_records, read_json
+from andy_cli.foreign_values import as_records, read_json, text_of
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.apis import Api, base_address
 from andy_cli.toolbox.google.http.exchange import (
@@ -128,7 +128,7 @@ class Service:
             page_query = {**(query or {}), size: length, "pageToken": next_page}
             answer = await self.read(path, missing, page_query)
             items += as_records(answer.get(key))
-            next_page = as_text(answer.get("nextPageToken"))
+            next_page = text_of(answer, "nextPageToken")
             if not next_page or len(items) >= most_items:
                 break
         return ResultPage(items[:most_items], bool(next_page) or len(items) > most_items)
@@ -169,7 +169,7 @@ class Service:
 
     def created_id(self, answer: Record, key: str = "id") -> str:
         """The id of what a change made. Raises ToolError if the answer has none."""
-        if new_id := as_text(answer.get(key)):
+        if new_id := text_of(answer, key):
             return new_id
         raise ToolError(f"{self.api.name} does not say what it has done. {UNSURE}")
 
@@ -229,7 +229,3 @@ async def open_service(api: Api) -> AsyncIterator[Service]:
 def quote_part(written: str) -> str:
     """A text as one part of a path."""
     return quote(written, safe="")
-
-
-def as_text(value: object) -> str:
-    return value if isinstance(value, str) else ""

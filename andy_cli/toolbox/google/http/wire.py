@@ -30,6 +30,7 @@ async def _exchange(
     client: httpx2.AsyncClient, request: ApiCall, token: str, reader: BodyReader
 ) -> ApiReply:
     was_sent = False
+    query = {name: value for name, value in (request.query or {}).items() if value != ""}
 
     async def watch(event: str, details: object) -> None:
         nonlocal was_sent
@@ -40,7 +41,7 @@ async def _exchange(
         async with client.stream(
             request.method,
             request.url,
-            params={name: value for name, value in (request.query or {}).items() if value != ""},
+            params=query,
             headers=_request_headers(request, token),
             content=request.content or None,
             extensions={"trace": watch},
@@ -60,10 +61,11 @@ async def _exchange(
 async def open_http(url: str, settings: Settings) -> AsyncIterator[Exchange]:
     """For requests to one address. Redirects are not followed: a token goes along."""
     seconds = settings.number("google.timeout")
+    is_encrypted = not url.startswith("http://")
     async with httpx2.AsyncClient(
         timeout=httpx2.Timeout(seconds, connect=settings.number("network.connect_timeout")),
         # Reading the system's certificates takes 50 ms, and http:// on loopback needs none.
-        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if url.startswith("http://") else True,
+        verify=is_encrypted or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
         # A proxy is of no use for this machine, and few people think of NO_PROXY.
         trust_env=not is_loopback(urlsplit(url).hostname or ""),
         follow_redirects=False,

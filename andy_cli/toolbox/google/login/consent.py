@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.foreign_values import as_record
+from andy_cli.foreign_values import as_record, decode_base64url
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.apis import safe_address
 from andy_cli.toolbox.google.login import vault
@@ -140,7 +140,7 @@ def _email_in(token: object) -> str:
     """Read whose account it is. Google itself sent it over TLS, so its signature says no more."""
     try:
         payload = str(token).split(".")[1]
-        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        claims = json.loads(decode_base64url(payload))
         email = claims.get("email")
     except (IndexError, ValueError, AttributeError, RecursionError):
         return ""

@@ -48,17 +48,15 @@ ALSO = {
 
 def requested_scopes(written: str) -> list[str]:
     """The scopes to ask for, as Google wants them. Raises UsageError for parts there are not."""
-    words = [word for word in written.replace(",", " ").split() if word] or list(PARTS)
-    return [*WHO, *dict.fromkeys(ADDRESS + scope for word in words for scope in _scopes_of(word))]
+    words = written.replace(",", " ").split() or PARTS
+    part_scopes = (scope for word in words for scope in _scopes_of(word))
+    return [*WHO, *dict.fromkeys(ADDRESS + scope for scope in part_scopes)]
 
 
 def _scopes_of(word: str) -> tuple[str, ...]:
     name, colon, access_kind = word.lower().partition(":")
-    if (
-        name not in PARTS
-        or access_kind not in ("", "read", "change")
-        or (colon and not access_kind)
-    ):
+    is_kind = access_kind in ("read", "change") if colon else not access_kind
+    if name not in PARTS or not is_kind:
         raise UsageError(
             f"There is no part {word!r} of Google to log in for.",
             f"Give some of {', '.join(PARTS)}, separated by commas; `mail:read` only reads.",

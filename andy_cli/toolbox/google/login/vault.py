@@ -18,6 +18,8 @@ from andy_cli.toolbox.google.lazy import LOG_IN, login_file
 from andy_cli.toolbox.google.login.scopes import is_granted
 
 SERVICE = "andy-cli"
+MAX_SECONDS = 1e12
+"""Seconds since 1970 of a time that can be reckoned with."""
 MAX_CHARACTERS = 1_200
 """Characters that every system's keyring takes: Windows gives an entry 2,560 bytes."""
 
@@ -77,11 +79,12 @@ def connected_account() -> GoogleAccount | None:
     if not login_record:
         return None
     scopes = login_record.get("scopes")
+    is_in_keyring = login_record.get("kept") == "keyring"
     return GoogleAccount(
         email=str(login_record.get("email") or ""),
         client_id=login_record["client_id"],
         scopes=tuple(map(str, scopes)) if isinstance(scopes, list) else (),
-        kept="keyring" if login_record.get("kept") == "keyring" else "file",
+        kept="keyring" if is_in_keyring else "file",
     )
 
 
@@ -127,7 +130,8 @@ def load_secrets() -> GoogleSecrets:
     if system is None:
         raise ToolError(f"The Google login is in a keyring that is not there any more. {LOG_IN}")
     try:
-        return _read_secrets(json.loads(system.get_password(SERVICE, str(login_file())) or "null"))
+        kept_text = system.get_password(SERVICE, str(login_file()))
+        return _read_secrets(json.loads(kept_text or "null"))
     except _keyring_failures() as error:
         raise ToolError(f"The keyring does not give the Google login out. {LOG_IN}") from error
 
@@ -136,11 +140,13 @@ def _read_secrets(stored: object) -> GoogleSecrets:
     if not isinstance(stored, Mapping) or not stored.get("refresh_token"):
         raise ToolError(f"The Google login is not complete. {LOG_IN}")
     expires = stored.get("expires")
+    if not (isinstance(expires, int | float) and expires < MAX_SECONDS):
+        expires = 0.0
     return GoogleSecrets(
         client_secret=str(stored.get("client_secret") or ""),
         refresh_token=str(stored["refresh_token"]),
         access_token=str(stored.get("access_token") or ""),
-        expires=float(expires) if isinstance(expires, int | float) and expires < 1e12 else 0.0,
+        expires=float(expires),
     )
 
 
