@@ -52,30 +52,29 @@ def _place_in_zone(
     if not day_or_time.tzinfo:
         zone_name = zone_name or (start.zone if start else "")
         zone = _find_zone(zone_name) if zone_name else _foreign_offset(start)
-        zoned_time = day_or_time.replace(tzinfo=zone) if zone else day_or_time.astimezone()
+        zoned_time = _set_zone(day_or_time, zone)
         if not may_be_doubtful:
             _check_clock_shows(day_or_time, zone)
     return Moment(zoned_time.date(), zoned_time, zone_name)
+
+
+def _set_zone(written: datetime, zone: tzinfo | None) -> datetime:
+    """The time in a zone, without one in that of this machine."""
+    return written.replace(tzinfo=zone) if zone else written.astimezone()
 
 
 def _check_clock_shows(written: datetime, zone: tzinfo | None) -> None:
     """Raises ToolError for a time that clocks do not show on that day, or show twice: where they
     are put forward or back. Which one is meant only the user knows.
     """
-    offsets = [
-        (moment.replace(tzinfo=zone) if zone else moment.astimezone()).strftime("%z")
-        for moment in (written.replace(fold=0), written.replace(fold=1))
-    ]
+    offsets = [f"{_set_zone(written.replace(fold=fold), zone):%z}" for fold in (0, 1)]
     if offsets[0] == offsets[1]:
         return
     shown = f"{written:%H:%M} of {written:%Y-%m-%d}"
     both = " or ".join(f"{written:%Y-%m-%dT%H:%M}{offset}" for offset in sorted(offsets))
-    if zone is None:
-        is_skipped = written.astimezone().replace(tzinfo=None) != written
-    else:
-        in_zone = written.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
-        is_skipped = in_zone.replace(tzinfo=None) != written
-    if is_skipped:
+    # A time that no clock shows comes back from UTC as another one.
+    shown_again = _set_zone(written, zone).astimezone(UTC).astimezone(zone)
+    if shown_again.replace(tzinfo=None) != written:
         raise ToolError(
             f"No clock shows {shown} there: they are put forward over it.",
             "Ask which time is meant, before or after that.",
