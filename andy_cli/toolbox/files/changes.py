@@ -238,11 +238,14 @@ def content_of(content: str, mime_type: str) -> bytes:
     Raises ToolError for a binary type whose content is no base64.
     """
     kind = mime_type.partition(";")[0].strip().lower()
-    url = DATA_URL.fullmatch(content.strip()) if content.lstrip()[:5] == "data:" else None
-    if url and (kind or url[1]) and not is_text(kind or url[1].lower()):
-        packed = url[4]
-        return _unpack_content(packed, kind or url[1]) if url[3] else unquote_to_bytes(packed)
-    return content.encode("utf-8", "replace") if is_text(kind) else _unpack_content(content, kind)
+    url = DATA_URL.fullmatch(content.strip())
+    named_kind = kind or (url[1] if url else "")
+    if url and not is_text(named_kind.lower()):
+        packed, is_base64 = url[4], url[3]
+        return _unpack_content(packed, named_kind) if is_base64 else unquote_to_bytes(packed)
+    if is_text(kind):
+        return content.encode("utf-8", "replace")
+    return _unpack_content(content, kind)
 
 
 def is_text(kind: str) -> bool:

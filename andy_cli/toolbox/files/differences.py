@@ -116,12 +116,7 @@ def _shift_span(span: str, offset: int) -> str:
 
 def shorten_diff(lines: Sequence[str]) -> list[str]:
     """Keep head and tail of a long diff, with how many lines stand between them."""
-    narrow = [
-        line
-        if len(line) <= MAX_LINE_LENGTH
-        else f"{line[:MAX_LINE_LENGTH]} [... {len(line) - MAX_LINE_LENGTH:,} more]"
-        for line in map(replace_surrogates, lines)
-    ]
+    narrow = [_shorten_line(replace_surrogates(line)) for line in lines]
     if len(narrow) <= HEAD + TAIL + 1:
         return narrow
     leading, trailing = narrow[:-TAIL], narrow[-TAIL:]
@@ -129,6 +124,11 @@ def shorten_diff(lines: Sequence[str]) -> list[str]:
     # What stands after the gap keeps its numbers.
     header = [] if HUNK.match(trailing[0]) else [_header_behind(leading)]
     return [*leading[:HEAD], note, *header, *trailing]
+
+
+def _shorten_line(line: str) -> str:
+    left_out = len(line) - MAX_LINE_LENGTH
+    return line if left_out <= 0 else f"{line[:MAX_LINE_LENGTH]} [... {left_out:,} more]"
 
 
 def _header_behind(lines: Sequence[str]) -> str:

@@ -33,19 +33,17 @@ def replace_text(
 
     Raises ToolError that names the nearest lines, or the lines in which it stands more than once.
     """
-    if _unify_line_ends(old_text) == _unify_line_ends(new_text):
+    old_unified, new_unified = _unify_line_ends(old_text), _unify_line_ends(new_text)
+    if old_unified == new_unified:
         raise ToolError("The old and the new text are the same: there is nothing to change.")
     # Not by a regular expression: one of this length may take for ever.
-    text_parts = _unify_line_ends(text).split(_unify_line_ends(old_text))
+    text_parts = _unify_line_ends(text).split(old_unified)
     place_count = len(text_parts) - 1
     if not place_count:
         raise _explain_missing(text, old_text, name)
     if place_count > 1 and not everywhere:
-        raise _explain_several(text_parts, _unify_line_ends(old_text), name)
-    return EditedText(
-        _join_replaced(text_parts, _unify_line_ends(old_text), _unify_line_ends(new_text), text),
-        place_count,
-    )
+        raise _explain_several(text_parts, old_unified, name)
+    return EditedText(_join_replaced(text_parts, old_unified, new_unified, text), place_count)
 
 
 def _unify_line_ends(text: str) -> str:
@@ -58,12 +56,15 @@ def _join_replaced(text_parts: Sequence[str], old_text: str, new_text: str, text
     crlf_count = line_ends.count("\r\n")
     if not crlf_count:
         return new_text.join(text_parts)
-    inserted_text = new_text.replace("\n", "\r\n") if crlf_count * 2 > len(line_ends) else new_text
+    is_mostly_crlf = crlf_count * 2 > len(line_ends)
+    inserted_text = new_text.replace("\n", "\r\n") if is_mostly_crlf else new_text
     remaining = iter(line_ends)
     restored = []
     for text_part in text_parts:
-        lines = text_part.split("\n")
-        restored.append("".join(f"{line}{next(remaining)}" for line in lines[:-1]) + lines[-1])
+        *whole_lines, last_line = text_part.split("\n")
+        restored_lines = [line + next(remaining) for line in whole_lines]
+        restored.append("".join([*restored_lines, last_line]))
+        # The lines that were replaced had ends too.
         for _ in range(old_text.count("\n")):
             next(remaining, None)
     return inserted_text.join(restored)

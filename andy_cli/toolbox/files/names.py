@@ -41,7 +41,9 @@ NOUNS = {"file": "file", "folder": "folder", "link": "link", "other": "special f
 def count_kinds(kinds: Mapping[str, int]) -> str:
     """`12 files, 2 folders and 1 link`, of how many there are of each kind."""
     counts = [count_noun(kinds[kind], noun) for kind, noun in NOUNS.items() if kinds.get(kind)]
-    return " and ".join([", ".join(counts[:-1]), counts[-1]] if counts[1:] else counts)
+    if len(counts) < 2:
+        return "".join(counts)
+    return f"{', '.join(counts[:-1])} and {counts[-1]}"
 
 
 def count_noun(number: int, noun: str) -> str:

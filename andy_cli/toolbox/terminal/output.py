@@ -67,7 +67,9 @@ class Output:
     def last_lines(self) -> str:
         """The lines that were written last; what was written over is left out."""
         lines = self._tail[-10 * LINE * LINES :].rstrip().split("\n")
-        shown_lines = [one_line(line.rstrip("\r").rpartition("\r")[2])[:LINE] for line in lines]
+        # A carriage return goes back to the beginning: what stands behind the last one is seen.
+        seen_lines = [line.rstrip("\r").rpartition("\r")[2] for line in lines]
+        shown_lines = [one_line(line)[:LINE] for line in seen_lines]
         return "\n".join([line for line in shown_lines if line][-LINES:])
 
     def text(self) -> str:

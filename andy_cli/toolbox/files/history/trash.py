@@ -158,11 +158,12 @@ def _take_name(path: Path, trash: TrashFolder) -> str:
 
 def _number_name(name: str, number: int) -> str:
     """`a.txt`, `a.2.txt`, ...: short enough for the info file's name too."""
-    suffix = PurePosixPath(name).suffix
-    suffix = suffix if len(os.fsencode(suffix)) < 20 else ""
-    end = os.fsencode(f".{number}{suffix}" if number > 1 else suffix)
-    encoded_stem = os.fsencode(name)[: len(os.fsencode(name)) - len(os.fsencode(suffix))]
-    return os.fsdecode(encoded_stem[: MAX_NAME_LENGTH - len(INFO) - len(end)] + end)
+    suffix = os.fsencode(PurePosixPath(name).suffix)
+    if len(suffix) >= 20:
+        suffix = b""
+    end = f".{number}".encode() + suffix if number > 1 else suffix
+    stem = os.fsencode(name).removesuffix(suffix)
+    return os.fsdecode(stem[: MAX_NAME_LENGTH - len(INFO) - len(end)] + end)
 
 
 def restore_trashed(trashed: Trashed) -> None:
