@@ -179,9 +179,8 @@ def _read_hit(row: Sequence[object]) -> Hit | None:
 
 def _cut_snippet(marked: str) -> tuple[str, int]:
     """The part with the most of what was found, and how many lines are before its best one."""
-    best_start = _find_densest(
-        marked, [index for index, sign in enumerate(marked) if sign == BEFORE]
-    )
+    hit_starts = [index for index, sign in enumerate(marked) if sign == BEFORE]
+    best_start = _find_densest(marked, hit_starts)
     start = max(marked.rfind("\n", 0, best_start) + 1, best_start - SNIPPET_CHARACTERS // 3)
     start = _at_a_word(marked, start, best_start)
     end = start + SNIPPET_CHARACTERS

@@ -164,5 +164,6 @@ def _read_attribute(attribute: re.Pattern[str], tag: str) -> str:
 def _tidy_text(text_pieces: list[str]) -> str:
     cells = "".join(text_pieces).split("\t")
     text = "\t".join(cell.strip(" ") for cell in cells)
-    lines = [line.strip() for line in REPEATED_BLANKS.sub(" ", text).split("\n")]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    text = REPEATED_BLANKS.sub(" ", text)
+    lines = "\n".join(line.strip() for line in text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", lines).strip()

@@ -63,9 +63,8 @@ def update_folder(
         raise ToolError(f"{folder} is not there. What is indexed of it stays.")
     known_states = index.states(folder)
     found_files = list(files_in(folder))
-    missing_paths = sorted(
-        known_states.keys() - {_path_key(found_file.path) for found_file in found_files}
-    )
+    found_paths = {_path_key(found_file.path) for found_file in found_files}
+    missing_paths = sorted(known_states.keys() - found_paths)
     index.forget(missing_paths)
     changed_files = [
         found_file
@@ -74,10 +73,11 @@ def update_folder(
     ]
     done_count, read_count = len(found_files) - len(changed_files), 0
     report(done_count, len(found_files))
-    for batch in _batch_files(
+    read_files = (
         _read_file(file, folder, known_states.get(_path_key(file.path)), largest)
         for file in changed_files
-    ):
+    )
+    for batch in _batch_files(read_files):
         index.put(folder, batch)
         done_count += len(batch)
         read_count += sum(document.pieces is not None for document in batch)
@@ -89,11 +89,10 @@ def update_folder(
 
 
 def _is_unchanged(found_file: FoundFile, known_state: FileState | None) -> bool:
-    return (
-        known_state is not None
-        and (known_state.size, known_state.changed) == (found_file.size, found_file.changed)
-        and known_state.changed + DOUBT < known_state.checked
-    )
+    if known_state is None or known_state.size != found_file.size:
+        return False
+    is_same_time = known_state.changed == found_file.changed
+    return is_same_time and known_state.changed + DOUBT < known_state.checked
 
 
 def _batch_files(files: Iterable[ReadFile]) -> Iterator[list[ReadFile]]:

@@ -127,15 +127,11 @@ def _mend_schema(schema: object) -> dict[str, Any]:
     kind = schema.get("type", "object")
     if kind != "object" and not (isinstance(kind, list) and "object" in kind):
         return {**FITS_NOTHING}
-    return {
-        **{keyword: value for keyword, value in schema.items() if keyword not in CHECKED_TYPES},
-        **{
-            keyword: _drop_broken(schema[keyword])
-            for keyword, expected_type in CHECKED_TYPES.items()
-            if isinstance(schema.get(keyword), expected_type)
-        },
-        "type": "object",
-    }
+    mended = {keyword: value for keyword, value in schema.items() if keyword not in CHECKED_TYPES}
+    for keyword, expected_type in CHECKED_TYPES.items():
+        if isinstance(schema.get(keyword), expected_type):
+            mended[keyword] = _drop_broken(schema[keyword])
+    return {**mended, "type": "object"}
 
 
 def _drop_broken(value: object) -> object:

@@ -81,6 +81,7 @@ def make_tool(connection: McpConnection, offered: ServerTool) -> Tool:
         shown_arguments = json.dumps(arguments, ensure_ascii=False, indent=2, default=str)
         return ResourceAccess(shown=shown_arguments if arguments else "")
 
+    approved_text = f"{server.where}\n{describe_tool(offered)}"
     return Tool(
         name=f"{server.name}.{offered.name}",
         description=about or offered.name,
@@ -91,9 +92,7 @@ def make_tool(connection: McpConnection, offered: ServerTool) -> Tool:
         run=runner(connection, offered, phrases.did),
         find_access=find_access,
         source=source(server.name),
-        fingerprint=hashlib.sha256(
-            f"{server.where}\n{describe_tool(offered)}".encode()
-        ).hexdigest(),
+        fingerprint=hashlib.sha256(approved_text.encode()).hexdigest(),
     )
 
 

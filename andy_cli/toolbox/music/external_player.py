@@ -119,12 +119,13 @@ class ExternalPlayer:
     def now_playing(self) -> PlayerState:
         with self._lock:
             current_time = time.monotonic() if self._paused_at is None else self._paused_at
-            length = self._song.seconds if self._song else 0.0
+            position = 0.0
+            if self._song:
+                # Of some songs the length is not known.
+                position = min(current_time - self._started, self._song.seconds or current_time)
             return PlayerState(
                 song=self._song,
-                position=min(current_time - self._started, length or current_time)
-                if self._song
-                else 0.0,
+                position=position,
                 queue=tuple(self._waiting),
                 paused=self._paused_at is not None,
                 volume=self._volume,

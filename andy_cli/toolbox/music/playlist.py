@@ -120,11 +120,12 @@ class Playlist:
             current_frame = self._sent if self._paused else max(0, self._sent - self._pending())
             while len(self._starts) > 1 and self._starts[1][0] <= current_frame:
                 self._starts.popleft()
-            song_start, song = self._starts[0]
+            (song_start, song), *later_starts = self._starts
+            seconds_played = max(0, current_frame - song_start) / RATE
             return PlayerState(
                 song=song,
-                position=min(max(0, current_frame - song_start) / RATE, song.seconds),
-                queue=(*(song for _, song in list(self._starts)[1:]), *self._waiting),
+                position=min(seconds_played, song.seconds),
+                queue=(*(later_song for _, later_song in later_starts), *self._waiting),
                 paused=self._paused,
                 volume=self.volume,
                 faults=tuple(self._faults),

@@ -45,7 +45,9 @@ def has_frames(path: Path, searched: int = LOOKED_AT) -> bool:
     with path.open("rb") as file:
         head = file.read(10)
         if head[:3] == b"ID3" and len(head) == 10:
-            file.seek(10 + (head[6] << 21 | head[7] << 14 | head[8] << 7 | head[9]))
+            # ID3 writes the size of a tag with seven bits a byte: none looks like a frame's start.
+            tag_size = head[6] << 21 | head[7] << 14 | head[8] << 7 | head[9]
+            file.seek(10 + tag_size)
             head = b""
         data = head + file.read(searched)
     return any(_follows(data, position) for position in _syncs(data))
@@ -420,11 +422,11 @@ def _list_matches(wanted_name: str, songs: Sequence[Song]) -> Iterator[list[Song
         yield list(songs[number:][:1])
     yield those(_list_titles)
     if folded_name and number is None:
-        yield [
-            song
-            for song in songs
-            if folded_name in " ".join((fold_text(song.name), *_list_titles(song)))
-        ]
+        yield [song for song in songs if folded_name in _join_names(song)]
+
+
+def _join_names(song: Song) -> str:
+    return " ".join((fold_text(song.name), *_list_titles(song)))
 
 
 def fold_text(text: str) -> str:

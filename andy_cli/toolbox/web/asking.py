@@ -50,7 +50,8 @@ def requested_call(arguments: Mapping[str, object]) -> ApiRequest:
     method = str(arguments.get("method") or "GET").strip().upper()
     if text and "content-type" not in map(str.lower, headers):
         headers["content-type"] = "application/json" if _is_json(text) else "text/plain"
-    return ApiRequest(full_address(str(arguments.get("url") or "")), method, headers, text)
+    url = full_address(str(arguments.get("url") or ""))
+    return ApiRequest(url, method, headers, text)
 
 
 def full_address(url: str) -> str:
@@ -66,9 +67,8 @@ def of_page(url: str) -> ResourceAccess:
 def of_search(query: str) -> ResourceAccess:
     """To whom the query goes; it may tell more than one means to."""
     address, is_own = engines.engine_address()
-    asked_engine = (
-        engines.SOURCES if engines.chosen_engine() == "duckduckgo" else engines.chosen_engine()
-    )
+    engine = engines.chosen_engine()
+    asked_engine = engines.SOURCES if engine == "duckduckgo" else engine
     return _find_address_access(
         address, "GET", is_own, shown=f"query: {query}\nasked: {asked_engine}"
     )
