@@ -39,11 +39,7 @@ def search_path(path: str, without: Path | None = None) -> str:
 
     And without those in that folder, unless it is the home or the whole disk.
     """
-    folders = [
-        Path(folder_path)
-        for folder_path in path.split(os.pathsep)
-        if Path(folder_path).is_absolute()
-    ]
+    folders = [folder for folder in map(Path, path.split(os.pathsep)) if folder.is_absolute()]
     if without and not too_wide(without):
         folders = [folder for folder in folders if not folder.resolve().is_relative_to(without)]
     return os.pathsep.join(map(str, folders))

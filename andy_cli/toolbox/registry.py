@@ -250,12 +250,12 @@ def field_name(key: str) -> str:
 def _list_blanks(tool: Tool, arguments: Arguments) -> tuple[Problem, ...]:
     """List the values without which the tool's action says nothing, and that are blank: such a
     call does nothing, and would be told as done. A text that may be empty may be blank."""
-    blank_names = [
-        name
-        for name, schema in tool.schema.get("properties", {}).items()
-        if f"{{{name}" in tool.action and _is_blank(arguments.get(name), schema)
-    ]
-    return tuple(Problem(name, "minLength", "is blank") for name in blank_names)
+    problems = []
+    for name, schema in tool.schema.get("properties", {}).items():
+        is_in_action = "{" + name in tool.action
+        if is_in_action and _is_blank(arguments.get(name), schema):
+            problems.append(Problem(name, "minLength", "is blank"))
+    return tuple(problems)
 
 
 def _is_blank(value: object, schema: Schema) -> bool:

@@ -37,10 +37,11 @@ SMALL = re.compile("[\u0430-\u045f]")
 
 def find_script_charset(sample: bytes) -> str:
     """Find the charset; empty where the text may as well be one of western Europe."""
-    start = next((match.start() for match in re.finditer(rb"[\x80-\xff]", sample)), len(sample))
-    sample = sample[start : start + MAX_BYTES]
-    if not sample:
+    first_high_byte = re.search(rb"[\x80-\xff]", sample)
+    if first_high_byte is None:
         return ""
+    start = first_high_byte.start()
+    sample = sample[start : start + MAX_BYTES]
     return _find_japanese(sample) or _find_cyrillic(sample) or _find_frequent(sample)
 
 
@@ -81,9 +82,9 @@ def _is_cyrillic(text: str) -> bool:
     letters = "".join(words)
     if len(letters) < ENOUGH or len({*letters}) < VARIETY:
         return False
-    proper = sum(len(word) for word in words if PROPER.fullmatch(word) and len(word) > 1)
-    others = len(re.findall("[^\x00-\x7f]", text)) - len(letters)
-    return proper > 0.9 * len(letters) and 4 * others < len(letters)
+    proper_words = [word for word in words if len(word) > 1 and PROPER.fullmatch(word)]
+    others = sum(not character.isascii() for character in text) - len(letters)
+    return len("".join(proper_words)) > 0.9 * len(letters) and 4 * others < len(letters)
 
 
 def _find_frequent(sample: bytes) -> str:

@@ -355,12 +355,12 @@ def _list_problems(model: type[BaseModel], arguments: Arguments) -> tuple[Proble
     try:
         model.model_validate(dict(arguments))
     except ValidationError as error:
-        return tuple(
-            Problem(
-                path="/".join(map(str, detail["loc"])),
-                rule=RULES.get(detail["type"], "type"),
-                message=detail["msg"],
-            )
-            for detail in error.errors(include_url=False)
-        )
-    return ()
+        details = error.errors(include_url=False)
+    else:
+        return ()
+    problems = []
+    for detail in details:
+        path = "/".join(map(str, detail["loc"]))
+        rule = RULES.get(detail["type"], "type")
+        problems.append(Problem(path, rule, detail["msg"]))
+    return tuple(problems)
