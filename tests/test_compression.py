@@ -252,6 +252,27 @@ def test_data_that_are_truncated_again_keep_their_counts() -> None:
     assert "characters" not in json.loads(make_stub(json.dumps(told)))
 
 
+@pytest.mark.parametrize(
+    ("counts", "total"), [({}, 200), ({"items": 5000, "left_out": 4800}, 5000)]
+)
+def test_what_a_tool_says_beside_data_that_it_cut_itself_is_kept(
+    counts: dict[str, int], total: int
+) -> None:
+    """A search says how its words were taken, and a listing how many there are."""
+    beside = {"note": "*.py was taken as a glob.", "rest": "37 more were found."}
+    content = json.dumps({"truncated": True, **counts, "data": [{"at": n} for n in range(200)]})
+    told = json.dumps({**json.loads(content), **beside})
+    for size in (700, 300):
+        told = truncate_result(told, size, "search_text")
+        shown = json.loads(told)
+        kept = shown["data"].pop("data")
+        assert kept == [{"at": n} for n in range(len(kept))]
+        assert shown["data"] == beside
+        assert shown["items"] == {"data": total}
+        assert shown["left_out"] == {"data": total - len(kept)}
+    assert json.loads(make_stub(told))["items"] == {"data": total}
+
+
 @pytest.mark.parametrize("sizes", [(4000,), (4000, 900), (4000, 900, 300)])
 def test_a_text_that_was_truncated_keeps_its_size(sizes: tuple[int, ...]) -> None:
     """However often: the model would take the rest for the whole."""

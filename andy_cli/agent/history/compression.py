@@ -43,6 +43,8 @@ FAULT = Expression(
     r"\s*(?:(?:[Ee]rror|Failed|Failure|[A-Z]\w*(?:Error|Exception))\s*:|Traceback \(most recent)"
 )
 CALL_AGAIN = "Call {tool} again with the same arguments, or with narrower ones, to see the rest."
+AGAIN = CALL_AGAIN.partition("{tool}")[2]
+COUNTS = (TRUNCATED, "items", "left_out")
 
 
 class TruncatedValue(NamedTuple):
@@ -86,7 +88,7 @@ def make_stub(content: str, tool: str = "", head: int = HEAD) -> str:
         characters, line_breaks = measure_text(content)
         fields |= {"characters": characters, "lines": line_breaks + 1, "head": content[:head]}
     else:
-        if not is_truncated(value):
+        if not is_truncated_here(value):
             fields["characters"] = len(content)
         if (items := count_items(value)) is not None:
             fields["items"] = items
@@ -98,13 +100,23 @@ def make_stub(content: str, tool: str = "", head: int = HEAD) -> str:
 
 
 def is_truncated(value: object) -> bool:
-    """Tell whether these are data of which a part was left out here already."""
+    """Tell whether these are data of which a part was left out, here or by the tool itself."""
     return isinstance(value, dict) and value.get(TRUNCATED) is True and {"data", "rest"} <= {*value}
 
 
+def is_truncated_here(value: object) -> bool:
+    """Tell it of what stands alone between our counts; a tool says more beside its own data."""
+    return is_truncated(value) and isinstance(value, dict) and str(value["rest"]).endswith(AGAIN)
+
+
 def unwrap_data(value: object) -> object:
-    """Return the data alone, without the counts that stand around those that were truncated."""
-    return value["data"] if isinstance(value, dict) and is_truncated(value) else value
+    """Return the data without the counts that stand around those that were truncated, and with what
+    a tool says beside them: what could not be opened, or how its words were taken."""
+    if not isinstance(value, dict) or not is_truncated(value):
+        return value
+    if is_truncated_here(value):
+        return value["data"]
+    return {key: value[key] for key in value if key not in COUNTS}
 
 
 def count_items(value: object) -> object | None:
@@ -113,10 +125,12 @@ def count_items(value: object) -> object | None:
         return len(value)
     if not isinstance(value, dict):
         return None
-    if is_truncated(value):  # it was counted before it was cut
+    if is_truncated_here(value):  # it was counted before it was cut
         items: object = value.get("items")
         return items
     sizes = {str(name): len(inner) for name, inner in value.items() if isinstance(inner, list)}
+    if is_truncated(value) and isinstance(value.get("items"), int):
+        sizes["data"] = value["items"]  # more than the tool has listed
     longest_names = sorted(sizes, key=lambda name: -sizes[name])[:5]
     return {name: sizes[name] for name in longest_names} or None
 
