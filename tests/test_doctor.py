@@ -103,16 +103,22 @@ def test_a_dialect_that_is_none_leaves_the_rest_to_be_looked_at(tmp_path: Path) 
     assert found["model openai"][0]["grade"] == "ok"
 
 
-def test_kept_keys_that_others_may_read_are_warned_of(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "told_name"),
+    [("GROQ_API_KEY", "$GROQ_API_KEY"), ("MY_KEY", "none in the environment")],
+)
+def test_kept_keys_that_others_may_read_are_warned_of(
+    tmp_path: Path, name: str, told_name: str
+) -> None:
     file = tmp_path / ".config" / "andy" / "secrets.toml"
     file.parent.mkdir(parents=True)
-    file.write_text('GROQ_API_KEY = "gsk_x"\n')
+    file.write_text(f'{name} = "gsk_x"\n')
     for mode, told, fix in ((0o644, "warn", f"chmod 600 {file}"), (0o600, "ok", "")):
         file.chmod(mode)
         found = examine(tmp_path, "-m", "groq:x", **NOBODY)
         (finding,) = found["keys"]
         assert (finding["grade"], finding["fix"]) == (told, fix)
-        assert "$GROQ_API_KEY" in finding["message"]
+        assert finding["message"].partition(";")[0] == told_name
 
 
 def test_kept_keys_that_cannot_be_read_leave_the_rest_to_be_looked_at(tmp_path: Path) -> None:

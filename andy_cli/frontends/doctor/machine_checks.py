@@ -137,12 +137,13 @@ def look_at_keys() -> list[Finding]:
     except UsageError as error:
         suggested_fix = suggest_edit(keys_file())
         return [Finding("keys", "fail", str(error), suggested_fix)]
+    known_keys = names or "none in the environment"
     file = keys_file()
     # Windows has no such modes.
     if file.is_file() and os.name != "nt" and file.stat().st_mode & 0o077:
-        message = f"{names}; others on this machine may read {file}"
+        message = f"{known_keys}; others on this machine may read {file}"
         return [Finding("keys", "warn", message, f"chmod 600 {shlex.quote(str(file))}")]
-    return [Finding("keys", "ok", names or "none in the environment")]
+    return [Finding("keys", "ok", known_keys)]
 
 
 def look_at_rules(settings: Settings) -> list[Finding]:
