@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.models.server.own_server import is_own_server
+from tests.benchmarks.server import words
 from tests.model_server import (
     Answer,
     ModelServer,
@@ -801,6 +802,14 @@ def test_a_hundred_equal_lines_are_an_answer(tmp_path: Path) -> None:
     lines = ["All work and no play makes Jack a dull boy.\n"] * 100
     with ModelServer([streamed(*lines)]) as server:
         assert run(server, tmp_path, "write it a hundred times") == Done(0, "".join(lines), "")
+
+
+def test_the_long_answer_of_the_benchmarks_is_read_to_its_end(tmp_path: Path) -> None:
+    pieces = words(20_000)
+    with ModelServer([streamed(*pieces)]) as server:
+        done = run(server, tmp_path, "write a long text")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.strip() == "".join(pieces).strip()
 
 
 @pytest.mark.parametrize(

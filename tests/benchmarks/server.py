@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from tests.http_server import HttpRequest, HttpServer
 
 PART = (
-    "## Part\n\nThis paragraph carries **bold** and `code`, and it runs long enough to wrap on a "
-    "usual terminal.\n\n- first point\n- second point\n\n```python\nreturn 1\n```\n\n"
+    "## Part {number}\n\nThis paragraph carries **bold** and `code`, and it runs long enough to "
+    "wrap on a usual terminal.\n\n- first point\n- second point\n\n```python\nreturn 1\n```\n\n"
 )
 
 END = "QZXQ"
@@ -26,8 +26,9 @@ END = "QZXQ"
 
 
 def words(tokens: int) -> list[str]:
-    """Pieces of four characters, as models write."""
-    text = PART * (tokens * 4 // len(PART) + 1)
+    """Pieces of four characters, as models write; the same again and again would be stopped."""
+    parts = range(1, tokens * 4 // len(PART) + 2)
+    text = "".join(PART.replace("{number}", f"{number:08}") for number in parts)
     return [text[at : at + 4] for at in range(0, tokens * 4, 4)]
 
 
