@@ -785,7 +785,7 @@ def test_a_model_that_writes_the_same_for_ever_is_stopped(
     tmp_path: Path, field: str, text: str
 ) -> None:
     """Servers that shift their window let a model that is caught in a loop write without end."""
-    pieces = [event({field: text}) for _ in range(600)]
+    pieces = [event({field: text}) for _ in range(2200)]
     endless = [status(), *pieces, {"op": "sleep", "s": 0.5}, pieces[0], {"op": "left"}]
     with ModelServer([endless, streamed("Fine.")]) as server:
         done = run(server, tmp_path, "look")
@@ -833,6 +833,21 @@ def test_a_server_of_ones_own_that_fails_over_tools_is_asked_without_them(
     assert (done.code, done.out) == (0, "Four.\n")
     assert f"{message}\n  Going on without native tools." in done.err
     assert asked == [True, True, True, True, False]
+
+
+FAILED = {"error": {"message": "internal failure", "type": "server_error", "code": 500}}
+
+
+def test_a_server_of_ones_own_that_fails_in_the_midst_of_an_answer_is_not_asked_again(
+    tmp_path: Path,
+) -> None:
+    failed = [status(), event({"content": "It is for"}), {"op": "sse", "data": FAILED}]
+    with ModelServer([failed, streamed("It is forty-two.")]) as server:
+        done = run(server, tmp_path, "6 times 7?")
+        assert len(server.requests) == 1
+    assert done.out == "It is for\n"
+    assert done.code != 0
+    assert "The answer is cut off." in done.err
 
 
 def test_a_server_of_ones_own_that_fails_over_everything_is_an_error(tmp_path: Path) -> None:

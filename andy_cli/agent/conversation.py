@@ -197,8 +197,10 @@ class Conversation:
 
         Returns a sentence that says what was changed; empty if nothing can be.
         """
-        model = self.model
-        if await model.refuse_native_tools(error) or model.rest_native_tools(error):
+        is_refused = await self.model.refuse_native_tools(error)
+        # Where a part of the reply was told, the server could read the request.
+        has_begun = self.history.messages[-1].partial
+        if is_refused or (not has_begun and self.model.rest_native_tools(error)):
             return "Going on without native tools."
         return await self.budget.narrow(error)
 

@@ -15,7 +15,7 @@ MIN_CHARACTERS = 8000
 """Characters at the end of a text that must be the same again and again."""
 MIN_ROUNDS = 16
 """Times that the same must stand there."""
-MIN_BLANKS = 1000
+MIN_BLANKS = 4000
 """Characters at the end of a text that are all blank: constrained models often end in these."""
 CHECK_EVERY = 1000
 """Characters from one look to the next."""
