@@ -264,6 +264,8 @@ def _judge_find(name: str, arguments: Words, folder: ShellFolder) -> str:
 def _precedes_places(argument: str) -> bool:
     """Tell whether an argument of `find` may stand before the places where it looks: `-L`, `-O3`,
     `--`, or nothing, which it complains of and goes on."""
+    if argument and not argument.startswith("-"):
+        return False  # a folder may be called `d`
     return argument.startswith("-O") or set(argument) <= set("-DEHLPXdfsx")
 
 
