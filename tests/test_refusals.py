@@ -165,6 +165,7 @@ def test_a_refusal_in_words_is_shown_without_its_mark() -> None:
         ("prompt is too long: 400000 tokens > 200000 maximum", 0.5),
         ("the request exceeds the available context size, try increasing it", 0),
         ("request 20261130123: the prompt has more than 4096 tokens", 0),
+        ("Error code: 400 - the maximum context length is 4096 tokens", 0),
     ],
 )
 def test_how_much_of_a_prompt_fits_is_read_from_the_sizes_that_are_told(

@@ -219,7 +219,7 @@ def as_error(
             "{less}, or choose a model with a longer context.",
             kind="context",
         )
-        error.fitting_share = find_fitting_share(refusal.message)
+        error.fitting_share = find_fitting_share(refusal.message, status)
         return error
     if permanent := _find_permanent_refusal(status, refusal, server_name, quoted):
         return permanent
@@ -285,10 +285,11 @@ def _compares_sizes(message: str) -> bool:
     return len(set(wording("size").findall(message))) > 1
 
 
-def find_fitting_share(message: str) -> float:
+def find_fitting_share(message: str, status: int) -> float:
     """Find which part of the prompt would have fitted, by the two largest sizes that are told: `has
     9,000 tokens, maximum 4096`; 0 where two are not told, or tell something else."""
     sizes = {int(size.replace(",", "")) for size in wording("size").findall(message)}
+    sizes.discard(status)  # `Error code: 400`, as what stands before a server quotes it
     largest = max(sizes, default=0)
     # `16,384 (16,000 in the messages, 384 in the completion)`: of parts of it none is the limit.
     limits = {size for size in sizes - {largest} if largest - size not in sizes - {size}}
