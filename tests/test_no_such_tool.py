@@ -214,6 +214,7 @@ def test_the_description_of_a_tool_is_a_request_that_cannot_be_read(reply: str) 
     [
         ("describe list_directory", DESCRIPTIONS["a function"]),
         ("write its description as JSON", DESCRIPTIONS["a function"]),
+        ("write the schema of a listing", DESCRIPTIONS["a schema"]),
         ("what do you know?", f"One of my tools is:\n\n{DESCRIPTIONS['in a fence']}"),
         ("what do you know?", '{"colour": "blue", "properties": {"path": {"type": "string"}}}'),
         ("what do you know?", DESCRIPTIONS["a function"].replace("list_directory", "paint")),

@@ -114,6 +114,8 @@ def find_described_tool(reply: str, user: str, tools: Tools) -> str:
     properties = as_mapping(schema.get("properties"))
     if "properties" not in schema or not all(map(as_mapping, properties.values())):
         return ""
+    if "name" not in function and asks_for_code(user):
+        return ""  # a schema alone may be what was asked for
     names = (name for name in tools if is_described(name, tools, function, properties))
     name = next(names, "")
     return "" if name in user else name
