@@ -408,6 +408,26 @@ def test_a_probe_ends_when_its_time_is_up_and_tells_what_it_saw(
     assert (learned.native, learned.dialect, learned.right, learned.trusted) == kept
 
 
+def test_what_was_known_of_trust_stays_where_there_was_no_time_to_measure_it(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    speaking = model("native", takes_tools=True)
+
+    def answer(received: Received) -> Answer:
+        if task_of(received.body) in TASKS:
+            return speaking(received)
+        return [status(), {"op": "sleep", "s": 60}]
+
+    with ModelServer(answer) as server:
+        endpoint = Endpoint("openai", MODEL, server.url)
+        learn_probe(endpoint, Learned(dialect="native", right=8, tasks=8, trusted={"read": 1}))
+        options = Options(model=MODEL, base_url=server.url, set=(*QUICK, "network.idle_timeout=60"))
+        assert probe_model(options, 1, as_json=False, minutes=0.1) == 0
+        assert recall_model(endpoint).trusted == {"read": 1}
+    out = capsys.readouterr().out
+    assert "trusted with read with 1 value at most, as before: the time was up" in out
+
+
 def test_every_effect_is_tried_with_none_to_three_values() -> None:
     assert [*EFFECTS] == ["read", "play", "network", "write", "run", "act"]
     for effect in EFFECTS:

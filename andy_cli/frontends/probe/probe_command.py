@@ -148,11 +148,14 @@ def switch_constraints(options: Options) -> tuple[Settings, Settings]:
 
 def describe_measured(trusted: MeasuredTrust) -> str:
     """Describe what the model is trusted with from now on, and where it was first wrong."""
+    kept = trusted.kept
+    known = "everything" if kept is None else ", ".join(describe_trust(kept)) or "nothing"
+    if not trusted.says_enough:
+        not_measured = "as before: the time was up before that was measured"
+        return neutralize_text(f"trusted with {known}, {not_measured}")
     wrong = [attempt for attempt in trusted.tried if not attempt.right]
-    lines = [f"trusted with: {', '.join(describe_trust(trusted.effects)) or 'nothing'}"]
+    lines = [f"trusted with: {known}"]
     lines += [f"  wrong: {attempt.trial.effect}: {attempt.request_text}" for attempt in wrong]
-    if trusted.kept is None:
-        lines = ["trusted with everything, as before: the time was up before that was measured"]
     return "\n".join(map(neutralize_text, lines))
 
 

@@ -20,6 +20,7 @@ from andy_cli.frontends.probe.trials import (
 )
 from andy_cli.frontends.probe.trust_requests import TRIALS, TrustTrial
 from andy_cli.messages import Arguments, Effect, Schema
+from andy_cli.models.memory import recall_model
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
 
@@ -63,12 +64,18 @@ class MeasuredTrust(NamedTuple):
     tried: tuple[TrustAttempt, ...]
     is_whole: bool = True
     """False if the time was up before all was tried."""
+    known_effects: Mapping[str, int] | None = None
+    """The list that was known before; None for a model that is trusted with everything."""
+
+    @property
+    def says_enough(self) -> bool:
+        """True if it can be gone by: an unfinished one where it says that the model is too weak."""
+        return self.is_whole or (bool(self.tried) and Effect.READ not in self.effects)
 
     @property
     def kept(self) -> Mapping[str, int] | None:
-        """The list to go by: an unfinished one only where it says that the model is too weak."""
-        is_too_weak = self.tried and Effect.READ not in self.effects
-        return self.effects if self.is_whole or is_too_weak else None
+        """The list to go by: where this one does not say enough, what was known before."""
+        return self.effects if self.says_enough else self.known_effects
 
 
 async def measure_trust(bench: ProbeBench, probed_way: ProbedWay) -> MeasuredTrust:
@@ -80,7 +87,8 @@ async def measure_trust(bench: ProbeBench, probed_way: ProbedWay) -> MeasuredTru
             for effect in EFFECTS:
                 await measure_effect(bench, probed_way, effect, trusted, all_attempts)
     except TimeoutError:
-        return MeasuredTrust(trusted, tuple(all_attempts), is_whole=False)
+        known_effects = recall_model(bench.chosen.endpoint).trusted
+        return MeasuredTrust(trusted, tuple(all_attempts), False, known_effects)
     return MeasuredTrust(trusted, tuple(all_attempts))
 
 
