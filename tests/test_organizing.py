@@ -789,6 +789,22 @@ def test_the_journal_is_for_this_user_alone_and_survives_the_process(workspace: 
     assert not folder.exists()
 
 
+def test_of_an_earlier_change_skipping_is_named_only_where_it_would_be_what_is_skipped(
+    workspace: Path,
+) -> None:
+    work_with_journals(workspace, "first")
+    assert ran(TOOLS, "write_file", path="a.txt", content="x").ok
+    (workspace / "a.txt").write_text("somebody else's words")
+    work_with_journals(workspace, "second")
+    with pytest.raises(ToolError, match="`/undo skip` leaves it so"):
+        undoing.take_back_earlier()
+    assert ran(TOOLS, "write_file", path="b.txt", content="x").ok
+    with pytest.raises(ToolError, match=r"Nothing was changed\.$"):
+        undoing.take_back_earlier()
+    assert undoing.skip_last() == "made b.txt"
+    assert undoing.skip_last() == "made a.txt"
+
+
 def test_a_conversation_that_is_gone_on_with_takes_back_its_own_newest_change(
     workspace: Path,
 ) -> None:

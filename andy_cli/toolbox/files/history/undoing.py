@@ -43,7 +43,9 @@ def take_back_last() -> str:
 
 def take_back_earlier() -> str:
     """Take back the newest batch of another conversation in this folder, as `take_back_last`."""
-    return _take_back_batch(kept_batches.load_newest(of_this_conversation=False))
+    # What is skipped is one of this conversation, as long as there is any.
+    way_on = "" if journal.last_batch() else SKIP_IT
+    return _take_back_batch(kept_batches.load_newest(of_this_conversation=False), way_on)
 
 
 def skip_last() -> str:
@@ -64,13 +66,14 @@ def describe_earlier() -> str:
     return f"{batch.did} ({batch_time})" if batch else ""
 
 
-def _take_back_batch(batch: RecordedBatch | None) -> str:
+def _take_back_batch(batch: RecordedBatch | None, way_on: str = SKIP_IT) -> str:
     if batch is None:
         return ""
     freed = {_place_of(change).path for change in batch.changes if not isinstance(change, Trashed)}
     for change in batch.changes:
         if fault := find_fault(change, freed):
-            raise ToolError(f"Not taken back: {batch.did}. {fault} Nothing was changed. {SKIP_IT}")
+            not_done = f"Not taken back: {batch.did}. {fault} Nothing was changed."
+            raise ToolError(f"{not_done} {way_on}".rstrip())
     _take_back_all(batch)
     journal.forget_batch(batch)
     return batch.did
