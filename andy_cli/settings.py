@@ -577,8 +577,8 @@ def remove(key: str) -> Path | None:
         *folders, name = key.split(".")
         for folder in folders:
             table = table.get(folder) if isinstance(table, MutableMapping) else None
-        if not isinstance(table, MutableMapping) or name not in table:
-            return None
+        if not isinstance(table, MutableMapping) or isinstance(table.get(name, {}), dict):
+            return None  # it is not there, or is a table, which holds many
         del table[name]
         _write_document(path, document)
     return path

@@ -205,6 +205,7 @@ def test_a_value_that_is_removed_is_the_default_again_and_comments_stay(home: Pa
     unset = andy("config", "unset", "ui.plain", home=home)
     assert (unset.code, unset.out) == (0, f"Removed from {file}.\nIt is false now (default).\n")
     assert file.read_text() == "# mine\nmodel = 'openai:x'  # large\n[ui]\n"
+    assert andy("config", "unset", "ui", home=home).code == 2, "a table holds many"
     again = andy("config", "unset", "ui.plain", home=home)
     assert (again.code, again.err) == (2, f"andy: ui.plain does not stand in {file}.\n")
     misspelt = andy("config", "unset", "ui.plin", home=home)
