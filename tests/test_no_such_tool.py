@@ -5,7 +5,6 @@ import pytest
 from andy_cli.compiler import compile_text
 from andy_cli.compiler.bodies.wrappings import may_become_envelope
 from andy_cli.compiler.dialects.native import AS_OBJECT
-from andy_cli.events import Said
 from andy_cli.messages import CallDelta, Chunk
 from tests.desk import play
 from tests.fakes import native
@@ -186,41 +185,3 @@ def test_arguments_that_break_off_are_still_cut_off() -> None:
     delta = Chunk(call=CallDelta(0, "c1", "list_directory", '{"path": "'))
     ended = play([[delta, Chunk(finish="length")]] * 9, "what is here?", tools=True).ended
     assert ended.subtype == "error_cut_off"
-
-
-SCHEMA = '{"type": "object", "properties": {"path": {"type": "string"}}}'
-DESCRIPTIONS = {
-    "a function": '{"type": "function", "function": {"name": "list_directory", "description": "L", '
-    f'"parameters": {SCHEMA}}}}}',
-    "a schema": '{"type": "object", "properties": {"max_depth": {"type": "integer"}, '
-    '"path": {"type": "string"}}}',
-    "in a fence": f'```json\n{{"name": "list_directory", "input_schema": {SCHEMA}}}\n```',
-}
-
-
-@pytest.mark.parametrize("reply", DESCRIPTIONS.values(), ids=DESCRIPTIONS)
-def test_the_description_of_a_tool_is_a_request_that_cannot_be_read(reply: str) -> None:
-    played = play([reply, END], "what is here?")
-    assert played.answer == END
-    assert "no request" in str(played.model.requests[-1].messages[-1])
-    assert "properties" not in str([each for each in played.seen if isinstance(each, Said)])
-    again = play([reply] * 9, "what is here?")
-    assert (again.ended.subtype, again.answer) == ("error_unreadable", "")
-    assert len(again.model.requests) == 3
-
-
-@pytest.mark.parametrize(
-    ("request_text", "reply"),
-    [
-        ("describe list_directory", DESCRIPTIONS["a function"]),
-        ("write its description as JSON", DESCRIPTIONS["a function"]),
-        ("write the schema of a listing", DESCRIPTIONS["a schema"]),
-        ("what do you know?", f"One of my tools is:\n\n{DESCRIPTIONS['in a fence']}"),
-        ("what do you know?", '{"colour": "blue", "properties": {"path": {"type": "string"}}}'),
-        ("what do you know?", DESCRIPTIONS["a function"].replace("list_directory", "paint")),
-    ],
-)
-def test_a_description_that_was_asked_for_or_is_of_something_else_is_an_answer(
-    request_text: str, reply: str
-) -> None:
-    assert len(play([reply], request_text).model.requests) == 1

@@ -5,20 +5,17 @@ once to go on.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from andy_cli.agent.grounding.action_claims import mask_quotations
 from andy_cli.agent.grounding.text.languages import detect_languages
 from andy_cli.agent.grounding.text.segmentation import split_sentences
-from andy_cli.compiler.bodies.wrappings import strip_fence
 from andy_cli.compiler.compiler import asks_for_code
 from andy_cli.compiler.dialect import Tools
 from andy_cli.foreign_values import read_json
 
 MAX_CHARACTERS = 160
 """Characters of a line; a longer one is an answer."""
-SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
-"""The keys of a tool's schema in its description, by API."""
 MIN_WORDS = 4
 """Words of an announcement; fewer are an answer too, and few enough beside a bare call."""
 STEM_LETTERS = 4
@@ -102,45 +99,6 @@ def is_bare_call(reply: str, user: str, tools: Tools) -> bool:
         return False
     rest = VALUE.sub(" ", reply.replace(named[0], " ", 1))
     return len(WORD.findall(rest)) < MIN_WORDS and read_json(reply) is None
-
-
-def find_described_tool(reply: str, user: str, tools: Tools) -> str:
-    """Find the tool whose description, or the schema of it, a reply repeats and says nothing else:
-    weak models copy what they were told of a tool where they mean to use it. Nothing where the user
-    speaks of that tool.
-    """
-    function = read_function(reply)
-    schema = next((as_mapping(function[key]) for key in SCHEMA_KEYS if key in function), function)
-    properties = as_mapping(schema.get("properties"))
-    if "properties" not in schema or not all(map(as_mapping, properties.values())):
-        return ""
-    if "name" not in function and asks_for_code(user):
-        return ""  # a schema alone may be what was asked for
-    names = (name for name in tools if is_described(name, tools, function, properties))
-    name = next(names, "")
-    return "" if name in user else name
-
-
-def read_function(reply: str) -> Mapping[str, object]:
-    """Read an object, or the first of a list; of a function in OpenAI's form what it says."""
-    value = read_json(strip_fence(reply))
-    described = as_mapping(value[0] if isinstance(value, list) and value else value)
-    return as_mapping(described.get("function")) or described
-
-
-def as_mapping(value: object) -> Mapping[str, object]:
-    """Take an object as it is, and whatever else as an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def is_described(
-    name: str, tools: Tools, function: Mapping[str, object], properties: Mapping[str, object]
-) -> bool:
-    """Tell whether a description is that of the tool: by its name, else by all its parameters."""
-    if "name" in function:
-        return function["name"] == name
-    own = tools[name]["function"].get("parameters", {}).get("properties", {})
-    return function.get("type") == "object" and bool(own) and own.keys() == properties.keys()
 
 
 def is_short_line(reply: str) -> bool:

@@ -14,7 +14,6 @@ from pathlib import Path
 from andy_cli import events
 from andy_cli.agent.announcements import (
     asks_something,
-    find_described_tool,
     intends_action,
     is_bare_call,
     is_short_line,
@@ -48,10 +47,6 @@ from andy_cli.events import Event
 from andy_cli.messages import Effect, Message
 from andy_cli.toolbox.runtime_context import run_in_daemon_thread
 
-DESCRIBED = (
-    "That is the description of {tool}, and no request. To use it, write a request with its "
-    "arguments; else answer in plain words."
-)
 LOOKS = (Effect.READ, Effect.NETWORK, Effect.PROTOCOL)
 
 
@@ -196,7 +191,6 @@ def finish_reply(
     if state.check_format(output.text, violation, model.is_strict, model.advice):
         model.stop_enforcing_format()
     note_rest_of_call(conversation, state, reply)
-    note_fault(conversation, state, reply)
     yield from release_reply(state, reply, output)
     state.last_note = ""  # this was the reply to it
     # Of one whose steps are chosen no reply tells what of the prompt it has read.
@@ -223,25 +217,12 @@ def note_rest_of_call(conversation: Conversation, state: TurnState, reply: Model
         state.open_call = reply.raw if reply.compiled.incomplete else ""
 
 
-def note_fault(conversation: Conversation, state: TurnState, reply: ModelReply) -> None:
-    """Note the fault of a request that cannot be read. The description of a tool is no words for
-    the user, but what is left of a request for it."""
-    user, tools = conversation.history.user_request, conversation.model.profile.tools
-    state.fault, state.unreadable_name = reply.compiled.fault, reply.compiled.unreadable_name
-    if state.fault or reply.compiled.requests or asks_for_objects(conversation):
-        return
-    if tool := find_described_tool(reply.raw, user, tools):
-        state.fault, state.unreadable_name = DESCRIBED.format(tool=tool), tool
-        state.reply_text = ""
-
-
 def release_reply(state: TurnState, reply: ModelReply, output: OutputFilter) -> Iterator[Event]:
     """Show what was held of a complete reply, unless it is to be sent again, or takes the place of
     an answer that is on the screen."""
     is_second = state.last_note is ModelNote.WRITE_OR_EXPLAIN
     state.is_withheld = is_second and not reply.compiled.requests
-    is_hidden = bool(state.fault) and not state.reply_text
-    is_answer = not (state.resend_note or state.is_rest_of_call or is_hidden)
+    is_answer = not (state.resend_note or state.is_rest_of_call)
     if is_answer and not (state.rejected_answer or state.is_withheld):
         yield from output.release()
 
@@ -275,7 +256,8 @@ def accept_answer(conversation: Conversation, state: TurnState, reply: ModelRepl
     user, tools = conversation.history.user_request, conversation.model.profile.tools
     state.is_cut_off = partial
     is_whole_call = not partial and is_bare_call(reply.raw.strip(), user, tools)
-    state.is_unreadable = bool(state.fault) or is_whole_call or state.is_rest_of_call
+    state.is_unreadable = bool(compiled.fault) or is_whole_call or state.is_rest_of_call
+    state.unreadable_name = compiled.unreadable_name
     state.is_filtered = reply.finish == "content_filter"
     state.declined = reply.not_done
     return True
@@ -285,9 +267,9 @@ def choose_note(conversation: Conversation, state: TurnState, reply: ModelReply)
     """Choose the note on a reply that may not be the whole answer: a `ModelNote`, or a fault in
     words; nothing for one that is."""
     compiled = reply.compiled
-    if state.fault and state.count_resend():
+    if compiled.fault and state.count_resend():
         state.end_paragraph()
-        return state.fault
+        return compiled.fault
     if state.is_rest_of_call:
         return ModelNote.WRITE_AGAIN if state.count_resend() else ""
     if reply.cut_off or compiled.incomplete:

@@ -120,8 +120,6 @@ class TurnState:
     """The answer is cut off: by an error, or although the model was asked to go on with it."""
     has_repeated: bool = False
     """A call had the same result once more; the model is told so after the results."""
-    fault: str = ""
-    """The fault of the last reply's request, in words the model can act on."""
     reply_text: str = ""
     """The words of the last reply to the user."""
     answer: str = ""
@@ -212,7 +210,7 @@ class TurnState:
     def note_empty(self, compiled: CompiledReply) -> None:
         """Note why a reply without requests says nothing."""
         self.empty_reason = ""
-        if not (self.reply_text.strip() or self.fault or compiled.incomplete):
+        if not (self.reply_text.strip() or compiled.fault or compiled.incomplete):
             self.empty_reason = ONLY_THOUGHTS if compiled.reasoning.strip() else SAID_NOTHING
 
     def take_empty_retry(self) -> bool:
