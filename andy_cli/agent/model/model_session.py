@@ -41,7 +41,7 @@ from andy_cli.compiler.ids import nine_letters
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.library import word_markers
 from andy_cli.compiler.mapper.json_schema import add_aliases, provider_names, render_provider_schema
-from andy_cli.errors import ModelError, ToolsRefusedError
+from andy_cli.errors import ModelError, ToolsRefusedError, TransientError
 from andy_cli.messages import (
     NOTHING_LEARNED,
     Learned,
@@ -569,7 +569,8 @@ class ModelSession:
         """Teach the tools in the prompt for the rest of the turn if a server of the user's own
         fails over a request with them: its template may, or its reading of the model's call."""
         is_native = self.dialect.name == NATIVE and bool(self.profile.schemas)
-        if error.kind != "server" or self.server.believed or not is_native:
+        may_pass = isinstance(error, TransientError)  # else the server wants no other try
+        if error.kind != "server" or not may_pass or self.server.believed or not is_native:
             return False
         self.pause_native_tools()
         return self.dialect.name != NATIVE

@@ -114,6 +114,8 @@ class RequestHandler:
         template may, or its reading of the model's call."""
         if api_error.status != 500 or self.exchange.begun or not self.chat_request.tools:
             return False
+        if api_error.headers.get("x-should-retry") == "false":
+            return False
         is_own = isinstance(source, RemoteSource) and is_own_server(source.endpoint.base_url)
         return is_own and self.upstream.dialect == "auto" and await self._sends_tools()
 
