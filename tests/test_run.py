@@ -778,7 +778,7 @@ def test_a_tool_that_does_not_end_does_not_hold_up_the_end(tmp_path: Path) -> No
     [
         ("content", "So I look once more. "),
         ("reasoning_content", "So I look once more. "),
-        ("content", "\n\n"),
+        ("content", "\n" * 20),
     ],
 )
 def test_a_model_that_writes_the_same_for_ever_is_stopped(
