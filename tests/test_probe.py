@@ -48,7 +48,6 @@ from tests.terminal import Terminal
 MODEL = "nobody-knows:7b"
 QUICK = ("network.first_backoff=0.01", "network.scan=false", "network.idle_timeout=4")
 CODE = "KESTREL-88"
-PAUSE: Operation = {"op": "sleep", "s": 0.002}
 REFUSED = "this model does not support tools"
 
 
@@ -351,37 +350,6 @@ def test_a_task_ends_where_the_model_writes_on_and_on(capsys: pytest.CaptureFixt
     row = found.rows["action"]
     assert {outcome["why"] for outcome in row["outcomes"]} == {"it wrote on and on"}
     assert row["output_tokens"] <= 3000 * len(TASKS)
-
-
-def test_a_text_is_ended_once_it_is_longer_than_any_task_needs(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def talkative(received: Received) -> Answer:
-        pieces = [event({"content": f"and then I said {number} "}) for number in range(1000)]
-        return [status(), *(part for piece in pieces for part in (piece, PAUSE))]
-
-    with ModelServer(talkative) as server:
-        found = probed(server, capsys, "constraints=off")
-    replies = len([each for each in server.requests if each.body["messages"]])
-    # Only the first of them may be thoughts whose end is still to come.
-    assert sum(row["output_tokens"] for row in found.rows.values()) <= 350 * replies + 400
-
-
-@pytest.mark.slow
-def test_thoughts_that_the_prompt_has_opened_are_no_text_that_is_too_long(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    speaking = model("hermes")
-
-    def answer(received: Received) -> Answer:
-        if received.body.get("tools"):
-            return speaking(received)
-        thoughts = [event({"content": f"so I go on with step {step}, "}) for step in range(60)]
-        return [status(), *thoughts, event({"content": "</think>\n"}), *speaking(received)[1:]]
-
-    with ModelServer(answer) as server:
-        found = probed(server, capsys, "constraints=off")
-    assert (found.rows["hermes"]["right"], found.rows["hermes"]["tasks"]) == (8, 8)
 
 
 @pytest.mark.parametrize("works", [True, False])
