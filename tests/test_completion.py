@@ -41,6 +41,8 @@ def typing(shell: str, home: Path) -> Iterator[Terminal]:
     folder = home / "here"
     folder.mkdir(exist_ok=True)
     (folder / "songs of mine.txt").touch()
+    # Without it a first fish reads all manual pages for a minute, beside the tests that follow.
+    (home / ".local/share/fish/generated_completions").mkdir(parents=True, exist_ok=True)
     with Terminal(
         *SHELLS[shell],
         command=shell,
