@@ -876,6 +876,29 @@ def test_where_no_key_shows_all_none_is_named(tmp_path: Path) -> None:
     assert "... 85 more rows\n" in text
 
 
+def test_what_was_typed_before_a_question_never_answers_it_in_a_dumb_terminal(
+    tmp_path: Path,
+) -> None:
+    write = called("write_file", json.dumps({"path": "n.txt", "content": "new\n"}))
+    script: list[Answer] = [
+        [{"op": "sleep", "s": 1.0}, *write],
+        streamed("Not written."),
+        streamed("Four."),
+    ]
+    with chatting(script, folder=tmp_path, TERM="dumb") as terminal:
+        terminal.type("write it\r")
+        terminal.type("1\rand two\ry")
+        terminal.sees("4 no (asks why)")
+        assert terminal.settle(0.5).rstrip().endswith("4 no (asks why)")
+        assert not (tmp_path / "n.txt").exists()
+        terminal.type("n\r")
+        terminal.sees("> 1")
+        terminal.type("+3?\r")
+        text = terminal.sees("> and two")
+    assert "> 1+3?\n" in text
+    assert "Four." in text
+
+
 def test_a_long_answer_is_whole_and_in_order() -> None:
     parts = [f"## Part {number}\n\nSome *text* here.\n\n" for number in range(800)]
     with chatting([streamed(*parts)]) as terminal:

@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.history import History
+from prompt_toolkit.input import Input
+from prompt_toolkit.input.typeahead import get_typeahead
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 
@@ -42,13 +44,18 @@ class PipedInput:
 
 
 class TypedInput:
-    """A terminal that only takes characters: one prompt after the other."""
+    """A terminal that only takes characters: one prompt after the other.
+
+    prompt-toolkit writes there the question and each key, and not what the answer begins with.
+    """
 
     def __init__(self, history: History) -> None:
         self._session: PromptSession[str] = PromptSession(history=history)
         self._session.default_buffer.on_text_changed += self._forget_warning
         self._is_warned = False
         """The last key was a Ctrl-C."""
+        self._held: list[str] = []
+        """Lines that were typed before a question: each is brought back, to be sent or not."""
 
     def _forget_warning(self, _: object) -> None:
         self._is_warned = False
@@ -62,7 +69,9 @@ class TypedInput:
         self._is_warned = False
         while True:
             try:
-                if line := (await self._session.prompt_async(PROMPT)).strip():
+                begun = self._held.pop(0) if self._held else ""
+                line = await self._session.prompt_async(f"{PROMPT}{begun}", default=begun)
+                if line := line.strip():
                     return line
                 self._is_warned = False
             except KeyboardInterrupt:
@@ -82,15 +91,25 @@ class TypedInput:
             loop.remove_signal_handler(signal.SIGINT)
 
     async def ask_user(self, text: str, begun: str = "", secret: bool = False) -> str:
-        """Ask the user, and hide the answer if it is `secret`.
+        """Ask the user, and hide the answer if it is `secret`; what was typed before is held.
 
         Raises EOFError at Ctrl-D and Esc; Ctrl-C stops what asks.
         """
+        self._held += take_early_lines(self._session.app.input)
         session: PromptSession[str] = PromptSession(key_bindings=bind_escape())
         try:
-            return await session.prompt_async(text, default=begun, is_password=secret)
+            return await session.prompt_async(f"{text}{begun}", default=begun, is_password=secret)
         except KeyboardInterrupt:
             raise asyncio.CancelledError from None
+
+
+def take_early_lines(keyboard: Input) -> list[str]:
+    """Take the lines that were typed and not read yet, the last of them maybe not ended."""
+    with keyboard.raw_mode():  # else a line that is not ended stays with the terminal
+        keys = [*get_typeahead(keyboard), *keyboard.read_keys()]
+    text = "".join(key.data for key in keys if not key.data.startswith("\x1b"))
+    lines = ("".join(filter(str.isprintable, line)).strip() for line in text.splitlines())
+    return [line for line in lines if line]
 
 
 def bind_escape() -> KeyBindings:
