@@ -168,6 +168,20 @@ def test_a_key_is_taken_unseen_and_kept_only_after_a_yes(
             terminal.sees("of groq (GROQ_API_KEY is kept)")
 
 
+def test_a_key_is_taken_unseen_in_a_dumb_terminal_too(home: Path) -> None:
+    secret = "gsk_0123456789abcdefghij"
+    with Terminal("--set", "network.scan=false", folder=home, TERM="dumb") as terminal:
+        terminal.sees(">")
+        terminal.type("/model\r")
+        terminal.sees(CHOICE)
+        terminal.type("2\r")
+        terminal.sees("the key (it is not shown):")
+        terminal.settle(0.3)
+        terminal.type(f"{secret}\r")
+        terminal.sees("\nKeep the key of groq for the next time?")
+    assert secret.encode() not in terminal.raw
+
+
 def test_a_key_of_nobody_in_particular_is_asked_whose_it_is(home: Path) -> None:
     with choosing(folder=home) as terminal:
         terminal.type("2\r")

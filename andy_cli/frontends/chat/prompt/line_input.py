@@ -12,6 +12,7 @@ from prompt_toolkit.input import Input
 from prompt_toolkit.input.typeahead import get_typeahead
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
+from prompt_toolkit.output import DummyOutput
 
 from andy_cli.frontends.chat.prompt.live_prompt import LEAVE_HINT
 from andy_cli.frontends.chat.prompt.prompt_layout import PROMPT
@@ -46,7 +47,8 @@ class PipedInput:
 class TypedInput:
     """A terminal that only takes characters: one prompt after the other.
 
-    prompt-toolkit writes there the question and each key, and not what the answer begins with.
+    prompt-toolkit writes there the question and each key, also of what is secret, and not what the
+    answer begins with.
     """
 
     def __init__(self, history: History) -> None:
@@ -96,11 +98,19 @@ class TypedInput:
         Raises EOFError at Ctrl-D and Esc; Ctrl-C stops what asks.
         """
         self._held += take_early_lines(self._session.app.input)
-        session: PromptSession[str] = PromptSession(key_bindings=bind_escape())
+        shown_text = f"{text}{begun}"
+        if secret:
+            sys.stdout.write(shown_text)
+            sys.stdout.flush()
+        session: PromptSession[str] = PromptSession(
+            key_bindings=bind_escape(), output=DummyOutput() if secret else None
+        )
         try:
-            return await session.prompt_async(f"{text}{begun}", default=begun, is_password=secret)
+            return await session.prompt_async("" if secret else shown_text, default=begun)
         except KeyboardInterrupt:
             raise asyncio.CancelledError from None
+        finally:
+            sys.stdout.write("\n" * secret)
 
 
 def take_early_lines(keyboard: Input) -> list[str]:
