@@ -590,6 +590,24 @@ def test_what_is_pasted_is_not_sent_line_by_line() -> None:
         ]
 
 
+def test_escapes_in_what_is_pasted_are_sent_and_never_carried_out() -> None:
+    pasted = (
+        "a log:\n\t\x1b[31merror\x1b[0m\x1b]0;another title\x07 \x1b[2J\x9b2J👨\u200d👩\u200d👧 end"
+    )
+    with ModelServer([streamed("Read.")]) as server:
+        with Terminal("chat", *to(server)) as terminal:
+            terminal.prompts()
+            terminal.paste(pasted)
+            terminal.sees("^[[31merror^[[0m^[]0;another title^G")
+            terminal.type("\r")
+            text = terminal.prompts()
+        assert server.requests[0].body["messages"][-1]["content"] == pasted
+    assert "> a log:\n" in text  # the screen was not cleared
+    assert b"\x1b]0;another" not in terminal.raw
+    assert b"\x1b[31merror" not in terminal.raw
+    assert "error 👨\u200d👩\u200d👧 end\r\n".encode() in terminal.raw
+
+
 def test_wide_characters_keep_their_columns() -> None:
     answer = streamed("曲は三つ", "あります 🎵\n\n| 曲 | 秒 |\n|---|---|\n| 朝の光 | 2 |\n")
     with chatting([answer], columns=40) as terminal:

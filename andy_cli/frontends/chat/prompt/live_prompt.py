@@ -118,7 +118,7 @@ class LivePrompt:
             self._erase()
             self._application.drawing = not self._plain
             shown_line = line.replace("\n", f"\n{CONTINUED}")
-            self.print_above(f"{PROMPT}{shown_line}\n" if line else "")
+            self._print_typed(f"{PROMPT}{shown_line}\n" if line else "")
         try:
             yield
         finally:
@@ -156,7 +156,7 @@ class LivePrompt:
             with self._step():
                 self._erase()
                 self._application.drawing = not self._plain or not state.is_working
-                self.print_above(f"{dialogue_line}\n")
+                self._print_typed(f"{dialogue_line}\n")
 
     def take_back_queue(self) -> None:
         """Let what was queued come back to the prompt, to be sent again or not."""
@@ -235,6 +235,14 @@ class LivePrompt:
             if pending := self._pending:
                 self._pending = ""
                 self.print_above(pending)
+
+    def _print_typed(self, text: str) -> None:
+        """Print what was sent; escapes in what was pasted were shown while it was typed, and are
+        left out here.
+        """
+        from andy_cli.guard.terminal_sanitizer import neutralize_text  # 4 ms, after the prompt
+
+        self.print_above(neutralize_text(text))
 
     def _erase(self) -> None:
         """Take the prompt from the screen, if it is there; the cursor stands where it began."""
