@@ -342,6 +342,23 @@ def test_what_was_not_done_is_said_beneath_the_answer() -> None:
     assert shown.text == "I moved them.\n\nNot done: move *.jpg to photos (not allowed)"
 
 
+def test_a_script_that_was_not_run_does_not_fill_the_screen() -> None:
+    script = "run python3 - <<'EOF' " + " ".join(f"print('line {at}')" for at in range(200))
+    shown = Shown()
+    denied = events.ToolAnswered("1", Status.DENIED, did=script, problem="a rule forbids it")
+    shown.view.show_event(denied)
+    not_done = {"action": script, "reason": "not allowed"}
+    shown.view.show_event(
+        events.Ended("success", False, "", "", "s", 1, 1, 0, not_done=(not_done,))
+    )
+    shown.view.close()
+    was_denied, was_not_done = " ".join(shown.text.split()).split(" Not done: ")
+    assert was_denied.startswith("• was not allowed to run python3 - <<'EOF' print('line 0')")
+    assert was_denied.endswith("...: a rule forbids it")
+    assert was_not_done.endswith("... (not allowed)")
+    assert len(shown.text.splitlines()) <= 16
+
+
 @pytest.mark.parametrize(
     ("answer", "told"),
     [

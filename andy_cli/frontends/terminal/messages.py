@@ -16,6 +16,9 @@ MAX_CORRECTIONS = 2
 NOT_WORDS = re.compile(r"[{}\[\]<]|.{80}")
 """Signs of a correction of data, and not one of a name or a simple value."""
 
+MAX_ACTION_LENGTH = 240
+"""Characters of an action that are shown: a question shows the whole of a script."""
+
 STATUS_WORDS = {
     Status.SUCCESS: "",
     Status.FAILED: "could not ",
@@ -27,7 +30,7 @@ STATUS_WORDS = {
 
 def format_action(event: ToolAnswered) -> str:
     """`listed 3 songs in ~/Music, 0.1 s`: never an id, a marker or JSON (C1, R15)."""
-    line = f"{STATUS_WORDS[event.status]}{event.did}"
+    line = f"{STATUS_WORDS[event.status]}{shorten_action(event.did)}"
     if event.status is Status.SUCCESS:
         partly = f" ({event.problem})" if event.problem else ""
         whole_line = line if line.endswith("...") else line.rstrip(".")  # one is cut, one is ended
@@ -35,6 +38,13 @@ def format_action(event: ToolAnswered) -> str:
     if not event.problem:
         return line
     return f"{line}: {event.problem.splitlines()[0]}"
+
+
+def shorten_action(action: str) -> str:
+    """The beginning of an action that would fill the screen, such as a script as one line."""
+    if len(action) <= MAX_ACTION_LENGTH:
+        return action
+    return f"{action[:MAX_ACTION_LENGTH].rstrip()}..."
 
 
 def describe_corrections(changes: Sequence[str], tool_name: str) -> str:
@@ -69,7 +79,7 @@ def list_not_done(event: Ended) -> list[str]:
             continue
         is_told = entry["reason"][:1].isupper() and entry["reason"] in event.result
         reason_note = "" if is_told else f" ({entry['reason']})"
-        lines.append(f"Not done: {entry['action']}{reason_note}")
+        lines.append(f"Not done: {shorten_action(entry['action'])}{reason_note}")
     return lines
 
 
