@@ -48,6 +48,9 @@ def test_a_tool_shows_its_parameters(tmp_path: Path) -> None:
     assert "file" in text
     assert "required" in text
     assert andy("tools", "info", "nope", home=tmp_path).code == 2
+    other_name = andy("tools", "info", "Bash", home=tmp_path)
+    assert (other_name.code, other_name.out) == (2, "")
+    assert "Did you mean terminal_execute?" in other_name.err
 
 
 def test_models_are_listed_with_what_is_used_and_why(tmp_path: Path) -> None:

@@ -44,11 +44,15 @@ def load_collection() -> Collection:
 
 
 def find_tool(name: str, tools: Registry | None = None) -> Tool:
-    """Find a tool by its name. Raises UsageError with the nearest name."""
+    """Find a tool by its name. Raises UsageError with the name that is meant or nearest."""
     tools = tools or load_tools()
     tool = tools.get(name)
     if tool is None:
-        close_names = difflib.get_close_matches(name, [tool.name for tool in tools], n=1)
+        # Its other names are those that other agents have for it, such as `bash`.
+        meant_names = [tool.name for tool in tools if name.lower() in tool.aliases]
+        close_names = meant_names or difflib.get_close_matches(
+            name, [tool.name for tool in tools], n=1
+        )
         nearest_hint = (
             f"Did you mean {close_names[0]}?"
             if close_names
