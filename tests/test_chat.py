@@ -996,6 +996,33 @@ def test_what_is_neither_yes_nor_no_is_asked_again(inside: Path, outside: Path) 
         terminal.wait(lambda: terminal.text.count(QUESTION) == 3, "third question")
 
 
+@pytest.mark.parametrize(
+    "answer",
+    ["a better way is ls", "1 moment", "always ask me first", "2 songs only", "y, but b", "."],
+)
+def test_a_sentence_that_begins_like_a_yes_allows_nothing(
+    inside: Path, outside: Path, answer: str, home: Path
+) -> None:
+    with chatting(elsewhere(outside), folder=inside) as terminal:
+        terminal.type("look\r")
+        terminal.sees(QUESTION)
+        terminal.type(f"{answer}\r")
+        terminal.sees(f"'{answer}' is no answer: type 1, 2, 3, 4, or Esc for no.")
+        terminal.wait(lambda: terminal.text.count(QUESTION) == 2, "second question")
+        terminal.type("No, not there\r")
+        assert "• was not allowed to list the music" in terminal.prompts()
+    assert not (home / ".config" / "andy" / "config.toml").exists()
+
+
+@pytest.mark.parametrize("answer", ["Yes.", "1 once", "y"])
+def test_a_yes_may_be_written_in_several_ways(inside: Path, outside: Path, answer: str) -> None:
+    with chatting(elsewhere(outside), folder=inside) as terminal:
+        terminal.type("look\r")
+        terminal.sees(QUESTION)
+        terminal.type(f"{answer}\r")
+        assert "• found no music" in terminal.prompts()
+
+
 def test_session_is_asked_once(inside: Path, outside: Path) -> None:
     again = called("list_mp3s", f'{{"path": "{outside}"}}')
     script = [again, streamed("One."), again, streamed("Two.")]

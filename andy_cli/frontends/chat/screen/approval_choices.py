@@ -17,13 +17,14 @@ from andy_cli.guard.rules import Rules, explain_unreachable, parse_rule, parse_r
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.messages import Effect
 
-YES = ("y", "yes", "1", "once")
-SESSION = ("s", "session", "2")
-ALWAYS = ("a", "always", "3")
+YES = frozenset(("y", "yes", "1", "once"))
+SESSION = frozenset(("s", "session", "2"))
+ALWAYS = frozenset(("a", "always", "3"))
 EDIT = ("e", "edit")
 ALL = ("d", "diff", "all")
 """Shows what was too long for the screen."""
 NO = ("n", "no", "4")
+PUNCTUATION = ",.:;"
 ASKS_WHY = ("4",)
 KEY = "d shows all"
 PLACES = (Effect.READ, Effect.PLAY, Effect.NETWORK)
@@ -164,18 +165,23 @@ def draw_question(request: ApprovalRequest, console: Console) -> ApprovalQuestio
 
 
 def parse_answer(written_answer: str, offered: ApprovalChoices) -> ApprovalAnswer | None:
-    """Parse a typed answer; words after a no are its reason. None if it is neither yes nor no."""
-    word, _, reason = written_answer.strip().partition(" ")
-    match word.lower().strip(",.:;"):
-        case word if word in YES:
+    """Parse a typed answer; words after a no are its reason. None if it is neither yes nor no.
+
+    A yes with other words after it is none: `a better way is pytest` allows nothing for good.
+    """
+    first_word, _, reason = written_answer.strip().partition(" ")
+    if first_word.lower().strip(PUNCTUATION) in NO:
+        return refuse_with_reason(reason)
+    match {word.strip(PUNCTUATION) for word in written_answer.lower().split()}:
+        case words if not words:
+            return None
+        case words if words <= YES:
             return ApprovalAnswer(True)
-        case word if word in SESSION and offered.session:
+        case words if words <= SESSION and offered.session:
             return ApprovalAnswer(True, session=True)
-        case word if word in ALWAYS and offered.always:
+        case words if words <= ALWAYS and offered.always:
             # Not for the session as well: what the rules do not cover is asked about again.
             return ApprovalAnswer(True, rules=offered.always)
-        case word if word in NO:
-            return refuse_with_reason(reason)
     return None
 
 
