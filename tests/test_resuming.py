@@ -542,6 +542,7 @@ def test_sessions_are_listed_named_found_shown_exported_and_removed(home: Path, 
         Message("assistant", "I look.", (ToolCall("c1", "search_files", {"text": "blue"}),)),
         Message("tool", "street 5", call_id="c1", name="search_files"),
         Message("assistant", "In street 5."),
+        Message("user", "(Your last message was cut off.)", note=True),
     ]
     write_session(kept(home), "20260101-aaaa", *said, card={"folder": str(here), "model": "m"})
     write_session(kept(home), "20260101-bbbb", HELLO, card={"folder": "/elsewhere"})
@@ -553,6 +554,7 @@ def test_sessions_are_listed_named_found_shown_exported_and_removed(home: Path, 
     assert sessions("list").out.endswith("  the house\n")
     assert sessions("search", "STREET 5").out.count("20260101-aaaa") == 2
     assert sessions("search", "good morning").code == 1
+    assert sessions("search", "cut off").code == 1  # which nobody said
     assert json.loads(sessions("search", "blue", "--json").out)[0]["role"] == "user"
     shown = sessions("show", "20260101-a").out
     assert "# the house" in shown
@@ -570,7 +572,8 @@ def test_sessions_are_listed_named_found_shown_exported_and_removed(home: Path, 
         json.loads(line) for line in sessions("export", "20260101-a", "jsonl").out.splitlines()
     ]
     assert whole["messages"] == lines
-    assert [each["role"] for each in lines] == ["user", "assistant", "tool", "assistant"]
+    roles = [each["role"] for each in lines]
+    assert roles == ["user", "assistant", "tool", "assistant", "user"]
     assert KEY[8:] not in shown + json.dumps(whole)
     assert sessions("rm", "20260101-a").code == 0
     assert ids(home) == ["20260101-bbbb"]

@@ -116,8 +116,8 @@ def find_places(session_card: SessionCard, text: str) -> Iterator[dict[str, obje
     secrets = secrets_of(os.environ)
     folded_text = text.casefold()
     for message in read_or_skip(session_card):
-        # Sought as it stands, shown redacted.
-        if folded_text not in message.content.casefold():
+        # Sought as it stands, shown redacted; what andy told the model is nobody's words.
+        if message.note or folded_text not in message.content.casefold():
             continue
         content = redact_text(message.content, secrets)
         position = content.casefold().find(folded_text)
