@@ -334,6 +334,11 @@ WHY = [
     (Effect.WRITE, ResourceAccess(("a.txt",), "write"), "it changes a file"),
     (Effect.RUN, ResourceAccess(("a.txt",)), "it may do anything"),
     (Effect.RUN, ResourceAccess(command="ls"), "there is no sandbox that would hold it"),
+    (
+        Effect.RUN,
+        ResourceAccess(command="cat <<'END'\ntext\nEND"),
+        "what its here-document does is not checked",
+    ),
     (Effect.ACT, ResourceAccess(command="ls"), "it is done in your name"),
     (Effect.NETWORK, FETCHING, "it uses the network"),
     (Effect.READ, ResourceAccess((".env",)), ".env may hold secrets"),

@@ -331,7 +331,7 @@ class _ShellReader:
 
     def _note_variables(self, node: Node) -> None:
         if node.is_named and node.type not in PLAIN_NODES:
-            self._add_doubt(f"what its {node.type.replace('_', ' ')} does is not checked")
+            self._add_doubt(f"what its {_name_node(node)} does is not checked")
 
     def _read_loop(self, node: Node) -> None:
         named_nodes = node.named_children
@@ -365,7 +365,7 @@ class _ShellReader:
                 return Word(self._expand_text(text), text[1:] in SHOWN_VARIABLES, literal=text)
             case "string_content":
                 return _read_quoted(text)
-        self._add_doubt(f"what its {node.type.replace('_', ' ')} does is not checked")
+        self._add_doubt(f"what its {_name_node(node)} does is not checked")
         return Word((UNKNOWN,), False, literal=text)
 
     def _expand_text(self, text: str) -> tuple[str, ...]:
@@ -406,6 +406,12 @@ def _split_redirects(redirects: Sequence[Node]) -> tuple[list[Node], list[Node]]
 
 def _list_nodes(node: Node) -> list[Node]:
     return [node, *(inner for child in node.children for inner in _list_nodes(child))]
+
+
+def _name_node(node: Node) -> str:
+    """Name a kind of node in words; a here-document by its whole, and not by its start."""
+    is_here_document = node.type.startswith("heredoc")
+    return "here-document" if is_here_document else node.type.replace("_", " ")
 
 
 def _node_text(node: Node) -> str:
