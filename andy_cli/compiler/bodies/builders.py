@@ -8,7 +8,12 @@ from collections.abc import Callable, Sequence
 
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.bodies import calls, json_text, python_calls
-from andy_cli.compiler.bodies.end_detectors import MarkerEnd, make_bare_call_end, make_json_end
+from andy_cli.compiler.bodies.end_detectors import (
+    MarkerEnd,
+    QuotedMarkerEnd,
+    make_bare_call_end,
+    make_json_end,
+)
 from andy_cli.compiler.dialect import Dialect, MakeEndDetector, Parse, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Message, ToolRequest, Wire
@@ -233,9 +238,12 @@ def make_section_dialect(
     end_markers: tuple[str, ...],
     write_call: Write,
     read_calls: Read,
-    skips_strings: bool = True,
+    quote: str = "",
 ) -> Dialect:
-    """A section with a closer of its own, with calls in it that `read_calls` knows."""
+    """A section with a closer of its own, with calls in it that `read_calls` knows.
+
+    `quote`: the marker on either side of a text, where it is not that of JSON.
+    """
 
     def parse(frame_text: str, tools: Tools) -> Parsed | None:
         requests = read_calls(text_between(frame_text, start_markers, end_markers), tools)
@@ -244,7 +252,11 @@ def make_section_dialect(
     return make_taught_dialect(
         dialect_name,
         start_markers,
-        lambda start_marker, tools: MarkerEnd(*end_markers, skips_strings=skips_strings),
+        lambda start_marker, tools: (
+            QuotedMarkerEnd(quote, *end_markers)
+            if quote
+            else MarkerEnd(*end_markers, skips_strings=True)
+        ),
         parse,
         write_call,
         end_markers,

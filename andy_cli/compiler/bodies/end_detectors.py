@@ -64,6 +64,32 @@ class MarkerEnd(LimitedEnd):
         return end_position
 
 
+class QuotedMarkerEnd(LimitedEnd):
+    """Ends with the first of the end markers that stands outside of texts between two quotes.
+
+    The quote is a marker too, the same on both sides.
+    """
+
+    def __init__(self, quote: str, *end_markers: str) -> None:
+        super().__init__()
+        self._quote = quote
+        self._markers = re.compile("|".join(map(re.escape, (quote, *end_markers))))
+        self._keep = max(map(len, (quote, *end_markers))) - 1
+        self._is_quoted = False
+        self._tail = ""
+
+    def _find_end(self, text: str) -> int | None:
+        known_length, held_text, position = len(self._tail), self._tail + text, 0
+        while marker_match := self._markers.search(held_text, position):
+            position = marker_match.end()
+            if marker_match[0] == self._quote:
+                self._is_quoted = not self._is_quoted
+            elif not self._is_quoted:
+                return position - known_length
+        self._tail = held_text[max(position, len(held_text) - self._keep) :]
+        return None
+
+
 HeadDecision = int | tuple[EndDetector, int] | None
 """The end of all of it (-1: this is none), or what finds the end and where that begins."""
 

@@ -23,7 +23,9 @@ ESCAPED = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<{,"})
 def make_reader(quote: str) -> Callable[[str, Tools], list[ToolRequest] | None]:
     def read(text: str, tools: Tools) -> list[ToolRequest] | None:
         requests: list[ToolRequest] = []
-        heads = list(CALL.finditer(text))
+        heads = [
+            head for head in CALL.finditer(text) if text.count(quote, 0, head.start()) % 2 == 0
+        ]
         if not heads:
             return None
         for head, next_head in zip(heads, [*heads[1:], None], strict=True):
@@ -78,7 +80,7 @@ def make_gemma_dialect(name: str, opener: str, closer: str, quote: str) -> Diale
         end_markers=(closer,),
         write_call=make_writer(opener, closer, quote),
         read_calls=make_reader(quote),
-        skips_strings=False,
+        quote=quote,
     )
 
 
