@@ -269,20 +269,40 @@ class CallLineEnd:
         return None
 
 
+STRING_MARKS = Expression(r"\\.|\"{3}|'{3}|[\"']")
+
+
+def follow_strings(line: str, quote: str) -> str:
+    """Tell the quotation mark of the Python text that is open after a line; `quote`: before it.
+
+    Only a text in three of them goes on with the next line.
+    """
+    for mark in STRING_MARKS.finditer(line):
+        if quote:
+            quote = "" if mark[0] == quote else quote
+        elif mark[0][0] != "\\":
+            quote = mark[0]
+    return quote if len(quote) == len('"""') else ""
+
+
 class FenceEnd:
-    """A code fence, to the end of its closing line."""
+    """A code fence, to the end of its closing line; one in a text over several lines is none."""
 
     def __init__(self, start_marker: str) -> None:
         self._run = start_marker
+        self._quote = ""  # of the text over several lines that is open
+        self._written: list[str] = []  # of the line so far
         self._line: str | None = None  # the line so far while it may be the closing one
         self._first: list[str] | None = []  # the line of the opener so far
 
     def feed(self, text: str) -> int | None:
         for position, character in enumerate(text):
-            if character in "\n<" and self._closes(character):
+            if character in "\n<" and not self._quote and self._closes(character):
                 return position
+            self._written.append(character)
             if character == "\n":
-                self._first, self._line = None, ""
+                self._quote = follow_strings("".join(self._written), self._quote)
+                self._first, self._line, self._written = None, "", []
             elif self._first is not None:
                 self._first.append(character)
             elif self._line is not None:

@@ -309,6 +309,9 @@ def call_end(text: str, position: int) -> int:
 def string_end(text: str, position: int) -> int:
     """Find where the quotation mark there is closed by one that something fitting follows."""
     quote = text[position]
+    if text.startswith(quote * 3, position):
+        closing = text.find(quote * 3, position + 3)
+        return closing + 2 if closing >= 0 else len(text)
     position += 1
     while position < len(text):
         if text[position] == "\\":
