@@ -23,6 +23,7 @@ REASONING = {
     "<ifm|think>": ("</ifm|think>", "<ifm|/think>"),
     "\u25c1think\u25b7": ("\u25c1/think\u25b7",),
     "<|START_THINKING|>": ("<|END_THINKING|>",),
+    "<|inner_prefix|>": ("<|inner_suffix|>",),
     "<|channel>thought": ("<channel|>",),
     "<|open|>think<|sep|>": ("<|close|>think<|sep|>",),
     "<|content_thinking|>": ("<|end_message|>",),
@@ -83,7 +84,8 @@ LITERAL = (
     *("</s>", "<s>", "<eos>", "<bos>", "<seed:eos>", "[e~[", "<end_of_turn>", "<start_of_turn>"),
     *("[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "<<SYS>>", "<</SYS>>"),
     *("[END FINAL RESPONSE]", "[BEGIN FINAL RESPONSE]", "<start_function_response>"),
-    *("<end_function_response>", "[/TOOL_CALLS]"),
+    *("<end_function_response>", "[/TOOL_CALLS]", "<longcat_s>", "</longcat_s>"),
+    *("[|system|]", "[|user|]", "[|assistant|]", "[|tool|]", "[|endofturn|]"),
     *(*ANSWERS, *ANSWER_ENDS),
 )
 """Tokens that have no form of their own."""
