@@ -101,6 +101,7 @@ FORMS = (
     r"<[a-z][a-z_]{1,40}\|>",
 )
 """The forms of control tokens, as expressions."""
+_TURN_END = re.compile(rf"(?:(?:{'|'.join([*map(re.escape, LITERAL), *FORMS])})\s*)+\Z")
 NESTED = r"<\|\w{0,20}<\|\w{1,40}\|>\w{0,20}\|?>"
 """A token inside another one: taken out alone, it would leave one after."""
 BEGUN = re.compile(
@@ -114,6 +115,8 @@ OWN_ROLES = frozenset(["assistant", "model", "bot", "ai", "gpt"])
 FOREIGN_ROLES = frozenset(
     "user human system tool tools function ipython observation developer environment".split()
 )
+MAX_END_LENGTH = 80
+"""Characters at the end of a text that hold the token which ends the turn."""
 _HEAD = frozenset("start turn header role begin open sep im message id of token".split())
 _RESULT = frozenset("response responses result results output outputs".split())
 _CALL = frozenset("tool tools calls action plugin function functions python args".split())
@@ -136,6 +139,12 @@ def names_call(token: str) -> bool:
     """Tell whether a token belongs to a call: without one it is a word about them."""
     words = set(_WORD.findall(token.lower()))
     return bool(words & _CALL) and not words & _RESULT and words - _HEAD != {"tool"}
+
+
+def strip_turn_end(text: str) -> str:
+    """Take out the token at the end of a text that ends the turn, or begins another's."""
+    token = _TURN_END.search(text, max(0, len(text) - MAX_END_LENGTH))
+    return text if token is None or names_call(token[0]) else text[: token.start()]
 
 
 def read_header(token: str, following_text: str, final: bool) -> Header | None:

@@ -5,9 +5,10 @@ from json import dumps
 
 from andy_cli.compiler.bodies import builders, json_text
 from andy_cli.compiler.bodies.markup import elements
-from andy_cli.compiler.bodies.markup.elements import TagSyntax, strip_line_breaks
+from andy_cli.compiler.bodies.markup.elements import FoundCalls, TagSyntax, strip_line_breaks
 from andy_cli.compiler.bodies.markup.sections import make_section_end, make_tag_end
 from andy_cli.compiler.bodies.typed import parse_untyped, unquote_text
+from andy_cli.compiler.control_tokens import strip_turn_end
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parse, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
@@ -66,7 +67,7 @@ def make_tagged_parser(
             return json_section(section_text, end_markers, tools) if json else None
         found_calls = None
         if begins_element(text, tags, start_markers):
-            found_calls = elements.read_elements(text, tools, tags)
+            found_calls = read_whole_elements(text, tools, tags)
         if found_calls is None:
             return Parsed(incomplete=True) if has_begun(text, section_text, end_markers) else None
         return Parsed(
@@ -77,6 +78,15 @@ def make_tagged_parser(
         )
 
     return parse
+
+
+def read_whole_elements(text: str, tools: Tools, tags: TagSyntax) -> FoundCalls | None:
+    """The calls; a control token after the last one ends it, whatever closer it lacks."""
+    found_calls = elements.read_elements(text, tools, tags)
+    if found_calls and found_calls.incomplete:
+        shorter_text = strip_turn_end(text)
+        return elements.read_elements(shorter_text, tools, tags)
+    return found_calls
 
 
 def begins_element(text: str, tags: TagSyntax, start_markers: Sequence[str]) -> bool:
