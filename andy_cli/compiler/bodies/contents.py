@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from andy_cli.compiler.bodies import calls, json_text, python_calls
 from andy_cli.compiler.bodies.calls import clean_tool_name, declared_properties, parameters_schema
-from andy_cli.compiler.bodies.json_scan import JsonScan
 from andy_cli.compiler.bodies.markup.quoted_calls import TAGS, find_own_tags
 from andy_cli.compiler.bodies.typed import add_value, allowed_kinds, parse_typed, parse_untyped
 from andy_cli.compiler.dialect import Tools
@@ -178,7 +177,7 @@ def _read_named(
 
 def _read_json(frame_text: str, position: int, tools: Tools) -> _ReadCall:
     """Read a JSON value, or the list of Python calls that stands in its place."""
-    end_position = JsonScan().feed(frame_text, position) or len(frame_text)
+    end_position = json_text.find_value_end(frame_text, position)
     value_text = frame_text[position:end_position]
     if value_text[1:-1].strip() == "":
         return _ReadCall(end_position, is_empty=True)
@@ -266,7 +265,7 @@ def _end_of_named(frame_text: str, position: int) -> int:
     """The end of what follows a plain name: a value ends itself, else the frame ends it."""
     value_start = len(frame_text) - len(frame_text[position:].lstrip())
     if frame_text.startswith(("{", "["), value_start):
-        return JsonScan().feed(frame_text, value_start) or len(frame_text)
+        return json_text.find_value_end(frame_text, value_start)
     if frame_text.startswith("(", value_start):
         call_end = python_calls.call_end(frame_text, value_start + 1)
         return call_end + 1 if call_end >= 0 else len(frame_text)
@@ -337,7 +336,7 @@ def _without_frames(body_text: str) -> str:
 def _as_json(body_text: str, tool: Schema | None) -> dict[str, object] | None:
     if body_text[:1] not in '{["':
         return None
-    if body_text[:1] == "{" and JsonScan().feed(body_text) not in (None, len(body_text)):
+    if body_text[:1] == "{" and json_text.find_value_end(body_text, 0) < len(body_text):
         return None
     for json_value in _json_readings(body_text):
         arguments = calls.read_argument_object(json_value, tool)

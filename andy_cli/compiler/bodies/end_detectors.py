@@ -194,15 +194,18 @@ def begins_contents(text: str, tools: Tools) -> bool | None:
 
 
 class FrameEnd:
-    """Whatever stands in a frame, up to one of its end markers; given up where words begin it."""
+    """Whatever stands in a frame, up to one of its end markers; given up where words begin it, and
+    it is not known to be a call."""
 
-    def __init__(self, end_markers: Iterable[str], start_marker: str, tools: Tools) -> None:
+    def __init__(
+        self, end_markers: Iterable[str], start_marker: str, tools: Tools, is_call: bool = False
+    ) -> None:
         closers = list(end_markers)
         if start_marker[0] == "<" and start_marker[-1] == ">":
             closers.append(f"</{start_marker[1:-1]}>")
         self._tools = tools
         self._start = ""
-        self._begun = False
+        self._begun = is_call
         self._until = MarkerEnd(*dict.fromkeys([*closers, NEVER_WRITTEN]))
 
     def feed(self, text: str) -> int | None:

@@ -19,8 +19,9 @@ class JsonScan:
 
     A quotation mark ends a string only if what follows could follow that string, so that
     `"say "hi" to him"` is one string. In the value of a key, what opened inside closes inside too:
-    `"f("a", "b");"` is one. Single quotes count where a value or key may start. Text is looked at
-    in order, and each character once.
+    `"f("a", "b");"` is one. Where a quote follows brackets right behind the end of a value, that
+    was no end: `"a { b: "}"; }"`. Single quotes count where a value or key may start. Text is
+    looked at in order, and each character once.
     """
 
     def __init__(self, begun: str = "", pairs_quotes: bool = True) -> None:
@@ -41,11 +42,19 @@ class JsonScan:
         self._size = 0  # characters that were followed
         self._last = ""  # the last character outside strings that is not blank
         self._previous = ""
+        self._ended: tuple[list[str], int] | None = None
+        """The open brackets, and the place of the quote, where the value of a key ended; while
+        nothing but brackets follows it."""
         self.feed(begun)
 
     @property
     def in_string(self) -> bool:
         return bool(self._quote) and not self._behind
+
+    @property
+    def may_go_on(self) -> bool:
+        """Nothing but brackets follows a text, which goes on if a quote comes next."""
+        return self._ended is not None
 
     def feed(self, text: str, position: int = 0) -> int | None:
         """Index one past the end of the value in this piece; None while it goes on."""
@@ -68,11 +77,20 @@ class JsonScan:
     def _follow_outside(self, text: str, position: int) -> int:
         outside_match = OUTSIDE.search(text, position)
         passed_text = text[position : outside_match.start()] if outside_match else text[position:]
+        if passed_text:
+            self._ended = None
         if stripped_text := passed_text.rstrip():
             self._last = stripped_text[-1]
         if not outside_match:
             return len(text)
-        character = outside_match[0]
+        if outside_match[0] == '"' and self._ended is not None:
+            self._go_on(*self._ended)
+        else:
+            self._take_sign(outside_match[0])
+        return outside_match.end()
+
+    def _take_sign(self, character: str) -> None:
+        """Take a bracket, or a quotation mark where a string may begin."""
         if character in "{[(":
             self._open.append(character)
             self.began = True
@@ -80,8 +98,15 @@ class JsonScan:
             del self._open[-1:]
         elif self._open and (character == '"' or self._last in "{[,:(="):
             self._open_string(character)
+        if character not in "}]":
+            self._ended = None
         self._last = character
-        return outside_match.end()
+
+    def _go_on(self, open_brackets: list[str], place: int) -> None:
+        """Take the text that ended at that place for one that goes on behind the quote here."""
+        self._open, self._ended = open_brackets, None
+        self.inner_quotes += [place, self._size]
+        self._quote, self._is_value = '"', True
 
     def _open_string(self, quote: str) -> None:
         self._quote, self._is_value = quote, self._last == ":"
@@ -122,6 +147,8 @@ class JsonScan:
         self._behind = behind if is_end is None else None
         if is_end is not None:
             self._decide_quote(is_end)
+            is_tight = is_end and self._is_value and behind[0] in "}]" and not self._blanks
+            self._ended = (self._open.copy(), self._size - 1) if is_tight else None
             self._size += self._blanks
             self._blanks = 0
             self.feed(behind)  # nothing in it ends the value, but its last character

@@ -34,6 +34,15 @@ CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 TRIPLE = Expression(r'"""(.*?)"""', re.S)
 
 
+def find_value_end(json_text: str, position: int, scan: JsonScan | None = None) -> int:
+    """Find where the value ends that begins there: at the end of the text if nothing ends it."""
+    scan = scan or JsonScan()
+    end = scan.feed(json_text, position)
+    while end is not None and scan.may_go_on and goes_on(json_text, end):
+        end = scan.feed(json_text, end)
+    return len(json_text) if end is None else end
+
+
 def values_and_rest(json_text: str) -> tuple[list[object], str]:
     """The JSON values that stand in the text one after another, with `,` `;` or blanks between,
     and what after them is no value."""
@@ -49,8 +58,27 @@ def values_and_rest(json_text: str) -> tuple[list[object], str]:
             json_value, position = decoder.raw_decode(json_text, position)
         except (ValueError, RecursionError):
             break
+        if goes_on(json_text, position):
+            return [], json_text
         json_values.append(json_value)
     return json_values, json_text[position:]
+
+
+TEXT_END = Expression(r"\"[}\]]+\Z")
+QUOTE_AHEAD = Expression(r"[}\]]*+\"(?!\s*+(?:[<\[`]|\Z))")
+"""A quotation mark that is not merely one too many at the end."""
+
+
+def ends_with_text(json_text: str) -> bool:
+    """Tell whether nothing but brackets stands behind the last text in it."""
+    return TEXT_END.search(json_text[-MAX_DEPTH:]) is not None
+
+
+def goes_on(json_text: str, position: int) -> bool:
+    """Tell whether the value that ends there does not: a quotation mark right behind it, and what
+    goes on after that, say that a text in it held a bracket in quotes (`"a { b: "}"; }"`)."""
+    has_quote = QUOTE_AHEAD.compiled.match(json_text, position) is not None
+    return has_quote and ends_with_text(json_text[max(0, position - MAX_DEPTH) : position])
 
 
 def read_value(json_text: str) -> object | None:
@@ -76,13 +104,12 @@ def unescape_once(json_text: str) -> str:
 
 def parse_strict(json_text: str) -> object | None:
     """JSON, with raw line breaks in strings allowed and surplus closers ignored."""
+    decoder = json.JSONDecoder(strict=False, parse_constant=str)
     try:
-        json_value: object = json.JSONDecoder(strict=False, parse_constant=str).raw_decode(
-            json_text
-        )[0]
+        json_value, end = decoder.raw_decode(json_text)
     except (ValueError, RecursionError):
         return None
-    return json_value
+    return None if goes_on(json_text, end) else json_value
 
 
 DOUBLED = Expression(r"\{\s*(?=\{)")
@@ -164,7 +191,7 @@ def escape_lone_quotes(json_text: str) -> str:
 
 
 def write_escaped(json_text: str, scan: JsonScan) -> str:
-    scan.feed(json_text)
+    find_value_end(json_text, 0, scan)
     starts, ends = [0, *scan.inner_quotes], [*scan.inner_quotes, len(json_text)]
     return "\\".join(json_text[start:end] for start, end in zip(starts, ends, strict=True))
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from andy_cli.compiler.bodies.contents import read_contents
 from andy_cli.compiler.bodies.end_detectors import FrameEnd
+from andy_cli.compiler.bodies.json_text import ends_with_text
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.lexing.framing import FRAMING
@@ -99,17 +100,18 @@ class Frame:
             self.ended = end is not None
         return end
 
-    def read_again(self, text: str) -> str | None:
+    def read_again(self, text: str, is_call: bool = False) -> str | None:
         """Look for whatever else may stand in it, once; returns the text that is to be fed then.
 
-        None where it cannot be more than text.
+        None where it cannot be more than text. `is_call`: what began is one, whatever it is.
         """
         if not self.is_strong or not self._may_ask or isinstance(self.end_detector, FrameEnd):
             return None
         text, self._collected, self._size = "".join(self._collected) + text, [], 0
+        self.ended = False
         closers = chain.from_iterable(dialect.end_markers for dialect in self.readers)
         end_markers = {closer for closer in closers if len(closer) > 1}
-        self.end_detector = FrameEnd(end_markers, self.opener, self._tools)
+        self.end_detector = FrameEnd(end_markers, self.opener, self._tools, is_call)
         return text
 
     def words_follow(self, following_text: str, final: bool) -> bool | None:
@@ -121,6 +123,14 @@ class Frame:
         if not following_text and not final:
             return None
         return following_text[:1].isalnum()
+
+    def is_torn(self, following_text: str, final: bool) -> bool | None:
+        """Tell whether its value did not end: a quotation mark stands right behind the brackets
+        that follow a text in it; None: not known yet."""
+        if not self.ended or self._quote in CLOSING_MARKS or not ends_with_text(self.written):
+            return False
+        following_text = following_text.lstrip("}]")
+        return None if not (following_text or final) else following_text.startswith('"')
 
     def in_quotation_marks(self, following_text: str, final: bool) -> bool | None:
         """Tell whether it is a quotation, between quotation marks; None: not known yet."""

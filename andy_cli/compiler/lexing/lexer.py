@@ -262,6 +262,10 @@ class Lexer:
                 self._go_on_behind(frame, end)
                 if end < 0:
                     return
+        if torn := frame.is_torn(self._held, final):
+            self._read_again(frame, is_call=True)
+        if torn is not False:
+            return
         quoted = frame.in_quotation_marks(self._held, final)
         in_prose = frame.words_follow(self._held, final)
         if quoted is not None and in_prose is not None:
@@ -274,9 +278,9 @@ class Lexer:
         else:
             self._held = self._held[end:]
 
-    def _read_again(self, frame: Frame) -> None:
+    def _read_again(self, frame: Frame, is_call: bool = False) -> None:
         """No dialect writes so: whatever else stands in the frame is looked at, once."""
-        text = frame.read_again(self._held)
+        text = frame.read_again(self._held, is_call)
         if text is None:
             self._give_back(frame)
         else:
