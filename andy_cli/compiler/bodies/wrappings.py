@@ -9,7 +9,7 @@ import re
 from andy_cli.compiler.expression import Expression
 from andy_cli.foreign_values import read_json
 
-INLINE = Expression(r"(`+)(?!\w+\n)[^`]+\1")
+INLINE = Expression(r"(`+)(?![ \t]*+\w++[ \t]*+\n)[^`]+\1")
 FENCE = Expression(r"\s*(?P<run>`{3,})[^\n`]*\n(?P<body>.*?)(?:\n[ \t]*(?P=run)`*\s*)?\Z", re.S)
 
 
