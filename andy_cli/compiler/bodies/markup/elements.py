@@ -257,7 +257,10 @@ class ElementReader:
     def _keep_value(self, end: int) -> None:
         assert self._value is not None
         call = self._calls[-1]
-        value_text = strip_value_framing(self._text[self._value.end() : end], self._tags)
+        written = self._text[self._value.end() : end]
+        value_text = strip_value_framing(written, self._tags)
+        if self._ended is None and value_text == written:  # that break is before the next tag
+            value_text = written.removesuffix("\n")
         self._torn |= self._holds_another(value_text)
         key = self._open_key()
         schema, root_schema = declared_properties(call.tool).get(key), parameters_schema(call.tool)
