@@ -272,6 +272,22 @@ def test_what_is_played_is_of_the_newest_list_with_something_to_play(encoder: En
     assert fill(encoder, own, "play the last one", known).values["file"] == "coda.mp3"
 
 
+def test_what_plays_takes_no_text_of_a_list_whatever_is_said_of_it(encoder: Encoder) -> None:
+    own = PLAY._replace(examples=("play [volare]",), only_looks=False)
+    known = Known(['["todo.txt", "van.txt", "prices.csv"]'], ("todo.txt", "van.txt", "prices.csv"))
+    found = Filler(encoder).fill_by_meaning(own, "make that the 20th to do", known)
+    assert not found.values
+    assert [parameter.name for parameter in found.missing] == ["file"]
+
+
+def test_a_search_of_andy_s_own_lacks_words_where_nobody_says_any(encoder: Encoder) -> None:
+    search = command("Search files", pattern=QUERY, path=FOLDER)
+    own = search._replace(examples=("search my files for [milk]",), only_looks=True)
+    assert [item.name for item in fill(encoder, own, "search").missing] == ["pattern"]
+    assert not fill(encoder, own, "search my files for 'kemal'").missing
+    assert not fill(encoder, search, "search").missing
+
+
 @pytest.mark.parametrize(
     ("said", "results", "file"),
     [

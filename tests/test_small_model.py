@@ -739,6 +739,24 @@ def test_a_short_question_asks_about_what_was_answered_and_not_the_clock(
     assert "Looked up the time" in asked("when is it?", here, weights_file)
 
 
+def test_a_question_that_says_nothing_by_itself_goes_on_with_what_a_file_answered(
+    here: Path, weights_file: Path
+) -> None:
+    rows = ("Cross stitch with the owl: Moira Keane, due 4 April", "Football shirt: Graham, 9 May")
+    (here / "orders.txt").write_text("\n".join(("Orders", *rows, "Mirror: Olly, 3 June, paid")))
+    texts = ["when is the cross stitch due?", "whos it for again"]
+    assert converse(texts, here, weights_file).startswith(f"{rows[0]}\n\nRead orders.txt")
+    assert "orders.txt" not in asked("whos it for again", here, weights_file)
+
+
+def test_the_title_of_a_text_answers_nothing(here: Path, weights_file: Path) -> None:
+    numbers = ("Nadia: 01947 555 103", "Olly: 01947 555 148", "Plumber, Jeff: 01947 555 371")
+    (here / "phones.txt").write_text("\n".join(("Phone numbers", *numbers)))
+    told = asked("whats the phone number of the plumber", here, weights_file)
+    assert told.startswith(f"{numbers[2]}\n\nRead phones.txt")
+    assert not asked("whats the phone number", here, weights_file).startswith("Phone numbers")
+
+
 def test_a_clause_that_gives_a_reason_asks_nothing(here: Path, weights_file: Path) -> None:
     (here / "casa.txt").write_text("La puerta de atrás se cierra a las 22:00.\n")
     told = asked("pon la musica en pausa, que llaman a la puerta", here, weights_file)

@@ -320,7 +320,7 @@ def find_best_lines(
     encoder: Encoder, readings: Sequence[Reading], name: str, lines: Sequence[str]
 ) -> list[str]:
     """Find the line of a file that answers a question best, and what does as well; no heading."""
-    rows = name_columns(name, lines)[has_columns(name, lines) :]
+    rows = name_columns(name, lines)[has_columns(name, lines) or has_title(lines) :]
     telling = [line for line in rows if not line.lstrip().startswith(HEADING)] or lines
     passages, stems = (
         [write_passage(name, line) for line in telling],
@@ -348,6 +348,16 @@ def has_columns(name: str, lines: Sequence[str]) -> bool:
     delimiter = find_delimiter(lines[0])
     columns, *rows = (split_row(line, delimiter) for line in lines)
     return len(columns) > 1 and {*columns}.isdisjoint(value for row in rows for value in row)
+
+
+def has_title(lines: Sequence[str]) -> bool:
+    """Tell whether the first line of a text says what the others are about, and answers nothing
+    itself: most of those have figures, and it has none, nor a colon.
+    """
+    title, *others = lines
+    with_figures = sum(any(map(str.isdigit, line)) for line in others)
+    is_plain = ":" not in title and not any(map(str.isdigit, title))
+    return is_plain and 2 * with_figures > len(others)
 
 
 def find_delimiter(line: str) -> str:

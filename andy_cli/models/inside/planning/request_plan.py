@@ -152,18 +152,25 @@ class RequestPlan:
         return planned if is_whole else self._doubt_fragment(planned, fragment)
 
     def _plan_leaning(self, turn: Turn) -> Plan | None:
-        """Plan a short question that says nothing of what it asks about, and is near to one of the
-        time or the music for that alone: `where is that?` goes on with what a file answered.
+        """Plan what may go on with what a file answered: a question that is not understood by
+        itself, `who is it for again`, and a short one that says nothing of what it asks about, and
+        is near to one of the time or the music for that alone: `where is that?`
         """
         answered, at = self._request.answered, self._request.find_last_command()
-        is_short = len(find_words(turn.request)) <= MAX_WORDS
-        if answered is None or at is None or not (is_short and is_asking(turn.request)):
+        if answered is None or at is None or not is_asking(turn.request):
             return None
-        planned = self.plan(turn.request, is_first=not turn.earlier)
-        if not self._may_lean(planned) or planned.steps[0].lead > CLEAR_LEAD:
-            return planned
         step = Step(at, f"`{answered.file}`", 1.0, questions=(turn.request,))
-        return Plan([step])
+        planned = self.plan(turn.request, is_first=not turn.earlier)
+        if not planned.steps:
+            return Plan([step]) if self._is_unclear(turn.request) else planned
+        is_short = len(find_words(turn.request)) <= MAX_WORDS
+        is_clear = not self._may_lean(planned) or planned.steps[0].lead > CLEAR_LEAD
+        return Plan([step]) if is_short and not is_clear else planned
+
+    def _is_unclear(self, text: str) -> bool:
+        """Tell whether nobody could say what a text means that asks for no command."""
+        scores = self._request.compare(text)
+        return small_talk.is_unclear(scores.kind, scores.nearness)
 
     def _doubt_fragment(self, planned: Plan | None, fragment: Fragment) -> Plan | None:
         """Plan what neither goes on with the turn before nor is a whole wish."""
@@ -209,8 +216,7 @@ class RequestPlan:
         planned = self.plan(fragment.text, is_first=False)
         if planned.steps:
             return planned
-        scores = self._request.compare(fragment.text)
-        return UNCLEAR if small_talk.is_unclear(scores.kind, scores.nearness) else None
+        return UNCLEAR if self._is_unclear(fragment.text) else None
 
     def _read_parts(self, text: str) -> Sequence[Part]:
         """Read the parts of a text. Questions alone are answered apart where two files answer them:

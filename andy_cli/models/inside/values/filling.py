@@ -150,15 +150,26 @@ class Filler:
 def list_meant(choice: Choice, known: Known) -> dict[str, str]:
     """List what may be meant, and its name: entries of the newest list, else files.
 
-    What only reads can do nothing with a list of songs.
+    What only reads can do nothing with a list of songs, and what plays with none of texts.
     """
     for result in reversed(known.results):
         listed = find_files(result, known.names)
-        if fitting := [
-            entry for entry in listed if not choice.only_looks or is_readable(entry.name)
-        ]:
+        if fitting := [entry for entry in listed if takes_entry(choice, entry.name)]:
             return {call_entry(entry, known.names): entry.name for entry in fitting}
     return {name: name for name in known.names if choice.only_looks and is_readable(name)}
+
+
+def takes_entry(choice: Choice, entry: str) -> bool:
+    """Tell whether an entry of a list is of the kind that a command takes: texts are read, and
+    andy's own plays recordings.
+    """
+    if choice.only_looks:
+        return is_readable(entry)
+    return bool(choice.beyond) or not choice.examples or is_recording(entry)
+
+
+def is_recording(entry: str) -> bool:
+    return (guess_type(entry)[0] or "").startswith("audio/")
 
 
 def call_entry(entry: ListedEntry, names: Sequence[str]) -> str:
@@ -190,12 +201,18 @@ class _Filling:
             if value is not None:
                 self._values[parameter.name] = value
         self._assign_runs()
-        missing = [
-            parameter
-            for parameter in self._parameters
-            if parameter.needed and parameter.name not in self._values
-        ]
+        missing = [item for item in self._parameters if self._is_missing(item)]
         return FilledArguments(self._values, missing, sum(map(len, self._picker.taken)))
+
+    def _is_missing(self, parameter: Parameter) -> bool:
+        """Tell whether nothing was found for a parameter without which nothing is done: one that is
+        needed, or the first for words of a command of andy's own that looks for some in any place.
+        """
+        if parameter.needed:
+            return parameter.name not in self._values
+        searched = [item.name for item in self._parameters if item.is_sought]
+        is_search = bool(self._choice.examples) and parameter.name in searched[:1]
+        return is_search and self._values.keys().isdisjoint(searched)
 
     def _assign_runs(self) -> None:
         """Give the parameters that no form decides their numbers and words."""
@@ -443,20 +460,12 @@ class _Filling:
         names = self._known.names
         for result in reversed(self._known.results):
             listed = find_files(result, names) if is_file else find_entries(result, key, names)
-            if taken := [entry for entry in listed if self._may_take(entry.name, is_file)]:
+            # Of a list with recordings none is read, which is told of the one that is pointed at.
+            is_any = not is_file or self._choice.only_looks
+            taken = [entry for entry in listed if is_any or takes_entry(self._choice, entry.name)]
+            if taken:
                 return self._choose_entry(taken, is_list(result))
         return None
-
-    def _may_take(self, entry: str, is_file: bool) -> bool:
-        """Tell whether an entry is of the kind that the command takes: a recording is played."""
-        if (
-            not is_file
-            or self._choice.only_looks
-            or self._choice.beyond
-            or not self._choice.examples
-        ):
-            return True
-        return (guess_type(entry)[0] or "").startswith("audio/")
 
     def _list_takable(self, listed: Sequence[ListedEntry]) -> list[ListedEntry]:
         """List the entries that can be read, where a command of andy's own reads files."""

@@ -56,6 +56,11 @@ class Parameter(NamedTuple):
         return is_text and self.kind not in ("date", "time")
 
     @property
+    def is_sought(self) -> bool:
+        """It takes words to look for, and no place to look in."""
+        return self.is_wording and self.kind not in ("file", "folder", "url")
+
+    @property
     def is_clock_time(self) -> bool:
         """It takes a time of day alone, as its schema says."""
         return self.schema.get("format") == "time"
