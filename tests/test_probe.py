@@ -272,6 +272,7 @@ def test_a_notation_is_tried_with_and_without_what_its_server_can_do(
     assert ["response_format" in each.body for each in server.requests[sent:]] == [better]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoken", ["action", "nothing"])
 def test_what_a_server_refused_before_is_tried_again(
     spoken: str, capsys: pytest.CaptureFixture[str]
@@ -352,6 +353,7 @@ def test_a_task_ends_where_the_model_writes_on_and_on(capsys: pytest.CaptureFixt
     assert row["output_tokens"] <= 3000 * len(TASKS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("works", [True, False])
 def test_a_probe_ends_when_its_time_is_up_and_tells_what_it_saw(
     works: bool, home: Path, capsys: pytest.CaptureFixture[str]
@@ -376,6 +378,7 @@ def test_a_probe_ends_when_its_time_is_up_and_tells_what_it_saw(
     assert (learned.native, learned.dialect, learned.right, learned.trusted) == kept
 
 
+@pytest.mark.slow
 def test_what_was_known_of_trust_stays_where_there_was_no_time_to_measure_it(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

