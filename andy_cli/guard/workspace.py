@@ -152,13 +152,23 @@ def compose_name(name: str) -> str:
 
 def _resolve_spelled(entry: Path) -> Path:
     """Follow links, also where a name on the way is spelled in other code points."""
-    path = entry.resolve()
+    path = _follow_links(entry)
     for _ in range(MAX_LINKS):
         spelled = _find_spelled(path)
         if spelled == path:
             return path
-        path = spelled.resolve()
+        path = _follow_links(spelled)
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+def _follow_links(entry: Path) -> Path:
+    """Follow all links. Raises RuntimeError where they form a circle, as Python 3.13 no longer
+    does, which leaves them as they are.
+    """
+    path = entry.resolve()
+    if any(map(os.path.islink, (path, *path.parents))):
+        raise RuntimeError(os.strerror(errno.ELOOP))
+    return path
 
 
 def _find_spelled(path: Path) -> Path:
