@@ -725,6 +725,27 @@ def test_a_table_of_words_has_columns_and_a_day_goes_on_with_its_question(
     assert converse([texts[0], "and what time is it?"], here, weights_file).startswith("Looked up")
 
 
+def test_a_month_goes_on_with_a_question_of_another_month(here: Path, weights_file: Path) -> None:
+    months = "March: 241.10", "April: 203.40", "May: 187.95", "June: 160.00", "July: 149.20"
+    (here / "electricity.txt").write_text("\n".join(("Electricity, pounds a month", *months)))
+    told = converse(["what was the eletricity in march", "and in may?"], here, weights_file)
+    assert told.startswith(f"{months[2]}\n\nRead electricity.txt")
+
+
+def test_a_question_may_have_a_word_of_the_name_of_the_file_that_answered_before(
+    here: Path, weights_file: Path
+) -> None:
+    rows = (
+        "Front door: with Oonagh",
+        "Alarm: arm before 23:45",
+        "Bar till: in the tin",
+        "Gas: 2 keys",
+    )
+    (here / "keys_and_alarm.txt").write_text("\n".join(rows))
+    told = converse(["who has the key of the front door?", "and the alarm?"], here, weights_file)
+    assert told.startswith(f"{rows[1]}\n\nRead keys_and_alarm.txt")
+
+
 def test_a_short_question_asks_about_what_was_answered_and_not_the_clock(
     here: Path, weights_file: Path
 ) -> None:

@@ -2,12 +2,15 @@
 reception on Monday?`, `what about Friday?`, `what is her number?` Pure.
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning.command_kinds import reads_file
 from andy_cli.models.inside.planning.replies.dialogue import Exchange, name_command
+from andy_cli.models.inside.values.calendar_words import MEANINGS
+from andy_cli.models.inside.values.words import WORD, find_plain_words
 
 AFTER_QUESTION, AFTER_ANSWER = 0.3, 0.3
 """The weights of a line as the answer to a question that goes on with the one before, or with the
@@ -67,11 +70,25 @@ def list_readings(question: str, answered: AnsweredQuestion | None) -> list[Read
     """
     if answered is None:
         return [Reading(question, 1.0, 1.0)]
-    before = answered.question.rstrip("?!. ")
+    before = rename_in_calendar(answered.question.rstrip("?!. "), question)
     readings = [
         Reading(question, 1.0, OWN_WORDS),
         Reading(f"{before}, {question}", AFTER_QUESTION, AFTER_QUESTION),
     ]
     if answered.line:
-        readings.append(Reading(f"{answered.line}, {question}", AFTER_ANSWER, AFTER_ANSWER))
+        line = rename_in_calendar(answered.line, question)
+        readings.append(Reading(f"{line}, {question}", AFTER_ANSWER, AFTER_ANSWER))
     return readings
+
+
+def rename_in_calendar(text: str, named: str) -> str:
+    """Rename each month and weekday of a text to the one that another text names: `and in May?`
+    goes on with `what was the rent in March`.
+    """
+    names = {MEANINGS[word][0]: word for word in find_plain_words(named) if word in MEANINGS}
+
+    def rename(word: re.Match[str]) -> str:
+        kinds = [MEANINGS[plain][0] for plain in find_plain_words(word[0]) if plain in MEANINGS]
+        return names.get(kinds[0], word[0]) if kinds else word[0]
+
+    return WORD.sub(rename, text)

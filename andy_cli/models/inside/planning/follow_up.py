@@ -83,7 +83,9 @@ def find_follow_up(fragment: Fragment, request: PlannedRequest, mentions: Mentio
         return None
     step = Step(at, fragment.text, 1.0)
     filled = request.fill(step)
-    if filled.values and not filled.missing:
+    answered = request.answered
+    is_shown = answered is not None and answered.file in filled.values.values()
+    if filled.values and not filled.missing and not is_shown:
         return step
-    found = mentions.find_answering_file(fragment.text) if request.answered else None
+    found = mentions.find_answering_file(fragment.text) if answered else None
     return found and Step(at, f"`{found.name}`", 1.0, questions=(fragment.text,))

@@ -14,7 +14,7 @@ from andy_cli.models.inside.planning.choosing import is_name, list_said_words, n
 from andy_cli.models.inside.planning.command_kinds import reads_file
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, list_openers
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
-from andy_cli.models.inside.values.calendar_words import list_calendar_names
+from andy_cli.models.inside.values.calendar_words import MEANINGS, list_calendar_names
 from andy_cli.models.inside.values.entries import LISTED_LEAD, find_meant, is_readable
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_named
@@ -427,7 +427,8 @@ def find_asked_stems(question: str) -> set[str]:
 def list_telling_words(question: str) -> list[str]:
     """List the words by which lines may be told apart; of short ones those nobody asks with."""
     plain = find_plain_words(question)
-    short = {word for word in plain if len(word) == ABBREVIATION} - list_said_words() - LINKS
+    asked_with = (list_said_words() | LINKS) - MEANINGS.keys()
+    short = {word for word in plain if len(word) == ABBREVIATION} - asked_with
     return [word for word in plain if len(word) >= LONG_WORD or word in short]
 
 
