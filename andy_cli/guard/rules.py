@@ -27,7 +27,7 @@ matches by method, host and path. `name:pattern` matches an argument.
 import contextlib
 import glob
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import pairwise
@@ -181,7 +181,7 @@ def is_coverable(rule_spec: str, facet: Facet) -> bool:
 def _argument_fits(pattern: str, value: object, facet: Facet, wholly: bool) -> bool:
     if wholly and facet.kind != "whole":
         return False  # what is judged by its parts is allowed by its parts
-    return value_fits(pattern, value, all if wholly else any)
+    return value_fits(pattern, value, wholly)
 
 
 def _place_fits(path_spec: str, texts: Sequence[str], workspace: Path, wholly: bool) -> bool:
@@ -191,13 +191,34 @@ def _place_fits(path_spec: str, texts: Sequence[str], workspace: Path, wholly: b
     return path_fits(path_spec, texts[0], workspace)
 
 
-def value_fits(pattern: str, value: object, every: Callable[[Iterable[bool]], bool] = all) -> bool:
-    """Match every value of a list, or any; case apart, as addresses are written either way."""
-    values = value if isinstance(value, list) else str(value).replace(";", ",").split(",")
-    if not values:
-        return False  # `all` would take nothing for a match
+def value_fits(pattern: str, value: object, wholly: bool = True) -> bool:
+    """Match every value of a list, or with `wholly` off any, also one within another; case apart,
+    as addresses are written either way.
+
+    Where all must match, a wildcard of a pattern for addresses stands for no `@`: two of them in
+    one value, however they are parted, are not one.
+    """
     wanted_value = pattern.strip().lower()
-    return every(fnmatchcase(str(value).strip().lower(), wanted_value) for value in values)
+    values = [listed.strip().lower() for listed in _list_values(value)]
+    if not wholly:
+        inner_values = [inner for listed in values for inner in WITHIN_VALUE.split(listed)]
+        return any(fnmatchcase(text, wanted_value) for text in (*values, *inner_values))
+    # `all` would take nothing for a match.
+    return bool(values) and all(_is_wholly(listed, wanted_value) for listed in values)
+
+
+def _list_values(value: object) -> list[str]:
+    return [*map(str, value)] if isinstance(value, list) else VALUE_SEPARATOR.split(str(value))
+
+
+VALUE_SEPARATOR = re.compile(r"[,;\r\n]")
+WITHIN_VALUE = re.compile(r"[,;\s<>()\"]+")
+"""Parts an address from its name, and from another one in the item of a list."""
+
+
+def _is_wholly(value: str, pattern: str) -> bool:
+    one_address = "@" not in pattern or value.count("@") == pattern.count("@")
+    return one_address and fnmatchcase(value, pattern)
 
 
 THROUGH = re.compile(
