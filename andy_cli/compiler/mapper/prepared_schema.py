@@ -208,6 +208,11 @@ class SchemaNode:
             self.schema.get("unevaluatedProperties"),
         )
 
+    @property
+    def takes_nothing(self) -> bool:
+        """No property is declared, by its name or by a pattern of names."""
+        return not self.properties and not self.schema.get("patternProperties")
+
     @cached_property
     def counted(self) -> tuple[str, ...]:
         """The properties whose values are, or hold, numbers of a declared form."""
@@ -245,12 +250,16 @@ class SchemaNode:
 
     def fits(self, value: object) -> bool:
         """Never raises: what cannot be validated does not fit."""
-        validator = self._validator
-        if validator is not None and not self.validators.is_valid(validator, value):
+        if not self.has_shape(value):
             return False
         if not self.validators.formats:
             return True
         return next(_format_problems(self, value, ()), None) is None
+
+    def has_shape(self, value: object) -> bool:
+        """Tell whether a value fits, formats apart."""
+        validator = self._validator
+        return validator is None or self.validators.is_valid(validator, value)
 
     def find_invalid_keys(self, value: dict[str, object]) -> frozenset[str]:
         """The properties whose values do not fit, as far as they can be told apart."""
@@ -402,6 +411,7 @@ def _shorten_message(message: str) -> str:
 
 
 def _format_problems(node: SchemaNode, value: object, path: tuple[str, ...]) -> Iterator[Problem]:
+    yield from _branch_problems(node, value, path)
     if isinstance(value, str):
         text_format = str(node.schema.get("format", ""))
         if not follows_format(value, text_format):
@@ -416,6 +426,13 @@ def _format_problems(node: SchemaNode, value: object, path: tuple[str, ...]) -> 
             child = node.child(str(key)) if isinstance(value, dict) else node.item(int(key))
             if child is not None:
                 yield from _format_problems(child, inner, (*path, str(key)))
+
+
+def _branch_problems(node: SchemaNode, value: object, path: tuple[str, ...]) -> list[Problem]:
+    """List the problems of the alternative with the fewest, of those that the value may be."""
+    shaped_branches = [branch for branch in node.branches if branch.has_shape(value)]
+    problems = [[*_format_problems(branch, value, path)] for branch in shaped_branches]
+    return min(problems, key=len, default=[])
 
 
 _prepared_by_place: dict[int, tuple[Schema, PreparedSchema]] = {}

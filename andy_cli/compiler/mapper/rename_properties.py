@@ -461,7 +461,7 @@ def drop_unknown_names(assignment: Assignment) -> None:
         assignment.assigned.update(assignment.unknown)
         return
     for written, value in assignment.unknown.items():
-        change_cost = 2 if value is None or not assignment.node.properties else 6
+        change_cost = 2 if value is None or assignment.node.takes_nothing else 6
         needed = change_cost > 2 and is_needed(assignment, written)
         if needed or not assignment.scope.allows(change_cost):
             question = f"there is no {written}; what was it for?"
