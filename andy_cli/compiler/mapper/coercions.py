@@ -11,6 +11,7 @@ from andy_cli.compiler.mapper.json_values import (
     NULL_WORDS,
     REWRITERS,
     STANDARD_KINDS,
+    WITH_DECIMAL_COMMA,
     follows_format,
     is_bracketed,
     parse_boolean,
@@ -182,16 +183,32 @@ def read_constant(text: str, node: SchemaNode) -> Iterator[Coercion]:
 
 def read_number(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
     unit = node.schema.get("x-unit", "")
-    if (number := parse_number(text)) is not None:
-        # Half of the world writes one and a half so.
-        may_be_decimal = node.takes("number") and LONE_GROUP.fullmatch(text.strip())
-        yield Coercion(4 if may_be_decimal else 1, number)
+    number = parse_number(text)
+    if number is not None and (
+        node.takes("number") or not WITH_DECIMAL_COMMA.fullmatch(text.strip())
+    ):
+        yield Coercion(price_number(text.strip(), node), number)
         return
     quantity = parse_quantity(text, f"{name} {node.about} {unit}")
     # What is said to be seconds is never taken for milliseconds.
     if quantity is not None and convert_to_seconds(quantity, node) is None:
-        # A tool that declares its unit leaves nothing to guess.
-        yield Coercion(2 if unit else 4, quantity)
+        # A tool that declares its unit, or names it, leaves nothing to guess.
+        yield Coercion(2 if unit or names_unit(text, name) else 4, quantity)
+
+
+def price_number(text: str, node: SchemaNode) -> int:
+    """Price taking a text for a number: a guess where it may say another one."""
+    # Half of the world writes one and a half as `1,500` and `1,5`; `+2` may be two more.
+    may_be_decimal = node.takes("number") and LONE_GROUP.fullmatch(text)
+    if may_be_decimal or WITH_DECIMAL_COMMA.fullmatch(text) or text.startswith("+"):
+        return 4
+    return 1
+
+
+def names_unit(text: str, name: str) -> bool:
+    """Tell whether a name says the unit that a text has: `21 km` under `distance_km`."""
+    is_plain_unit = text.strip()[-1:].isalpha() or text.strip().endswith("%")
+    return is_plain_unit and text.strip()[:1].isdigit() and parse_quantity(text, name) is not None
 
 
 def read_structure(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
@@ -242,7 +259,9 @@ def read_choices(text_parts: list[str], item: SchemaNode) -> Iterator[Coercion]:
 
 def read_numbers(text: str, text_parts: list[str]) -> Iterator[Coercion]:
     numbers = [parse_number(text_part) for text_part in text_parts]
-    if None not in numbers:
+    # `5,1, 5,3` may be two numbers with decimals.
+    is_mixed = "." not in text and 0 < text.count(", ") < text.count(",")
+    if None not in numbers and not is_mixed:
         yield Coercion(3 if GROUPED.fullmatch(text.strip()) else 2, numbers)
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
 
-from andy_cli.compiler.mapper.coercions import find_called_name, find_coercions
+from andy_cli.compiler.mapper.coercions import find_called_name, find_coercions, read_number
 from andy_cli.compiler.mapper.json_values import NULL_WORDS, parse_structure, write_short
 from andy_cli.compiler.mapper.prepared_schema import SchemaNode
 from andy_cli.compiler.mapper.rename_properties import (
+    CERTAIN,
     FitProperty,
     FittedValue,
     MappingScope,
@@ -24,6 +25,7 @@ LABEL_KEYS = frozenset(
     "type name tool function title description required additionalproperties schema id toolname "
     "functionname call method action command strict".split()
 )
+NUMERIC = frozenset(["integer", "number", "null"])
 MAX_CORRECTION_DEPTH = 14
 MAX_COERCIONS = 3
 """Times that one value is taken for something else on the way: text, list in it, item of it."""
@@ -150,10 +152,21 @@ def fit_in_part(
         partly_fitted = {**assignment.assigned, **unnamed}
         for name, inner in assignment.assigned.items():
             child = node.child(name)
-            property_fit = None if child is None else fit_property(inner, child, name)
-            if property_fit is not None:
-                partly_fitted[name] = property_fit.value
+            if child is not None:
+                property_fit = fit_property(inner, child, name)
+                partly_fitted[name] = (
+                    property_fit.value if property_fit else read_kind(inner, child)
+                )
         yield partly_fitted
+
+
+def read_kind(value: object, node: SchemaNode) -> object:
+    """The value as one of the kind that is wanted, though it does not fit: of the text `"900"` it
+    is told that 900 is too much, not that it is no number."""
+    numbers = (
+        read_number(value, node, "") if isinstance(value, str) and node.kinds <= NUMERIC else ()
+    )
+    return next((number.value for number in numbers if number.cost <= CERTAIN), value)
 
 
 def _omission_cost(value: object, name: str, node: SchemaNode, child: SchemaNode) -> int | None:
