@@ -194,6 +194,8 @@ def _is_harmless(word: str) -> bool:
 
 
 def _judge_windows_reading(line: str, shell: Literal["cmd", "powershell"]) -> CommandJudgement:
+    if not {"\n", "\r"}.isdisjoint(line.strip()):
+        return ask("it has several lines")
     for command in line.split("|"):
         if not re.fullmatch(r"(?:[^\"'\s]|\"[^\"]*\"|\s)+", command):
             return ask("it is not clear what it is given")
@@ -446,9 +448,21 @@ def _runs_fetched(
 ) -> bool:
     """Check whether a command runs what others of the line fetch, from its input or a file."""
     is_interpreter = bool(_program_names(command) & interpreters())
-    if is_interpreter and fetching & set(command.fed_by):
+    if is_interpreter and fetching & set(command.fed_by) and not _is_fed_data(command):
         return True
     return bool(fetching - {number}) and _uses_fetched(command, is_interpreter, fetched)
+
+
+def _is_fed_data(command: ShellCommand) -> bool:
+    """Check whether an interpreter takes its script from its words, and that runs no input."""
+    if not all(word.is_exact for word in command.words):
+        return False
+    match command.texts:
+        case ("python" | "python3", "-c", code, *_):
+            return load_pattern("programs", "runs_input_in_code").search(code) is None
+        case ("python" | "python3", "-m", module, *_):
+            return module in program_set("data_modules")
+    return not doubt_about(command.words, ShellFolder(), lambda path: True)
 
 
 def _program_names(command: ShellCommand) -> set[str]:
@@ -497,9 +511,10 @@ def _list_outputs(words: Sequence[str]) -> Iterator[str]:
 
 
 def _list_tee_words(command: ShellCommand) -> list[Word]:
-    """List the words of `tee`, also after a wrapper; its files are among them."""
+    """List the words behind `tee`, also after a wrapper; its files are among them."""
     words = [word for word in command.words if word.text[:1] != "-"]
-    return words if "tee" in (word.text for word in words[:2]) else []
+    position = next((at for at, word in enumerate(words[:2]) if word.text == "tee"), len(words))
+    return words[position + 1 :]
 
 
 X_BITS = frozenset("x1357")
