@@ -168,6 +168,7 @@ def _is_sign(text: str) -> bool:
 RESERVED = frozenset("do done then else elif fi for in while until case esac select { } !".split())
 BRACE = re.compile(r"\{([^{},]*,[^{}]*)\}")
 SAFE_IN_TEST = re.compile(r"(?!-[vR]\Z)[\w ./=!<>+:,@%-]*")
+LOCALE = re.compile(r"(?:LC_[A-Z]+|LANG|TZ)=[\w.@+-]*")
 SIGNS = frozenset(["{", "}", "!", "[", "]", "[[", "]]"])
 WORDS = frozenset(
     """word number string raw_string ansi_c_string concatenation test_operator simple_expansion
@@ -196,6 +197,8 @@ class _ShellReader:
         """The words of the line, and all that stands between them."""
         if node.type in WORDS:
             return [self._read_word(node).literal]
+        if _only_sets_locale(node):
+            return [_node_text(node)]
         if not node.children:
             return [] if node.type == "comment" else [_node_text(node)]
         return [leaf_text for child in node.children for leaf_text in self.leaves(child)]
@@ -330,7 +333,7 @@ class _ShellReader:
         return command_numbers
 
     def _note_variables(self, node: Node) -> None:
-        if node.is_named and node.type not in PLAIN_NODES:
+        if node.is_named and node.type not in PLAIN_NODES and not _only_sets_locale(node):
             self._add_doubt(f"what its {_name_node(node)} does is not checked")
 
     def _read_loop(self, node: Node) -> None:
@@ -339,7 +342,8 @@ class _ShellReader:
         self._variables[_node_text(named_nodes[0])] = _limit_values(values) or (UNKNOWN,)
 
     def _read_assignment(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
-        self._add_doubt("a variable is set")
+        if not _only_sets_locale(node):
+            self._add_doubt("a variable is set")
         name, value = _node_text(node.children[0]), node.children[-1]
         inner = self._read_nested(value, fed_by) if value.is_named else []
         self._variables[name] = self._read_word(value).values if value.is_named else ("",)
@@ -378,7 +382,8 @@ class _ShellReader:
         values = _combine_values(word_parts)
         if "{" in text and any(_node_text(node) == "{" for node in nodes):
             braces = [brace for value in values for brace in _expand_braces(value)]
-            return Word(_limit_values(braces), False, literal=text)
+            # A pair with nothing in it stands for itself, as `find` wants it.
+            return Word(_limit_values(braces), text == "{}", literal=text)
         is_plain, has_wildcard = (
             all(word_part.plain for word_part in word_parts),
             any(word_part.wild for word_part in word_parts),
@@ -402,6 +407,12 @@ def _split_redirects(redirects: Sequence[Node]) -> tuple[list[Node], list[Node]]
     part_nodes = [part_node for redirect in redirects for part_node in redirect.children]
     pipelines = [part_node for part_node in part_nodes if part_node.type == "pipeline"]
     return [part_node for part_node in part_nodes if part_node.type != "pipeline"], pipelines
+
+
+def _only_sets_locale(node: Node) -> bool:
+    """Tell whether a node sets a variable that no program runs anything by: `LC_ALL=C`."""
+    is_setting = node.type == "variable_assignment"
+    return is_setting and LOCALE.fullmatch(_node_text(node)) is not None
 
 
 def _list_nodes(node: Node) -> list[Node]:

@@ -50,6 +50,7 @@ Inside = Callable[[str], bool]
 
 def doubt_about(words: Sequence[Word], folder: ShellFolder, inside: Inside) -> str:
     """Say why a command is asked, or nothing if it only reads inside the folder's workspace."""
+    words = _drop_timer(words)
     if unclear := _find_unclear_part(words):
         return unclear
     name, arguments = words[0].text, [word.text for word in words[1:]]
@@ -62,6 +63,16 @@ def doubt_about(words: Sequence[Word], folder: ShellFolder, inside: Inside) -> s
     if name not in read_only_programs():
         return f"{name} may do anything"
     return _judge_reader(name, read_only_programs()[name], arguments, folder, inside)
+
+
+def _drop_timer(words: Sequence[Word]) -> Sequence[Word]:
+    """Drop a program that only takes the time of what stands behind it, or gives it some."""
+    match [word.text for word in words[:3]]:
+        case ["time", _, *_]:
+            return words[1:]
+        case ["timeout", seconds, _] if re.fullmatch(r"\d+(?:\.\d+)?[smhd]?", seconds):
+            return words[2:]
+    return words
 
 
 def _find_unclear_part(words: Sequence[Word]) -> str:
@@ -139,10 +150,17 @@ def _only_filters(script: str) -> bool:
     return load_pattern("read_only_programs", "jq_beyond_input").search(script) is None
 
 
+def _only_computes(script: str) -> bool:
+    return load_pattern("read_only_programs", "awk_beyond_input").search(script) is None
+
+
 SCRIPTS: dict[str, Callable[[str], bool]] = {
     "date": lambda script: script.startswith("+"),
     "sed": _only_prints,
     "jq": _only_filters,
+    "awk": _only_computes,
+    "gawk": _only_computes,
+    "mawk": _only_computes,
 }
 
 
@@ -171,13 +189,45 @@ def _from_workspace(resolved_place: str) -> str:
 
 def _judge_find(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
     paths, expressions = split_expressions(arguments)
-    for expression in expressions:
+    own_expressions, executed_commands = _split_executed(expressions)
+    for command in executed_commands:
+        if reason := _judge_executed(command, folder, inside):
+            return reason
+    for expression in own_expressions:
         # A number is the value of an expression: `-mtime -7`, `-size -1M`.
         if not expression.startswith("-") or re.fullmatch(r"-\d+\w?", expression):
             continue
         if expression not in program_set("find"):
             return f"find {expression} is not known to read only"
     return judge_paths(paths, folder, inside)
+
+
+def _split_executed(expressions: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """Split the expressions of `find` into its own and the commands of `-exec`; empty is one that
+    does not end."""
+    own_expressions: list[str] = []
+    commands: list[list[str]] = []
+    rest = list(expressions)
+    while "-exec" in rest:
+        start = rest.index("-exec")
+        own_expressions += rest[:start]
+        behind = rest[start + 1 :]
+        end = next((at for at, word in enumerate(behind) if _ends_executed(behind, at)), None)
+        commands.append([] if end is None else behind[:end])
+        rest = [] if end is None else behind[end + 1 :]
+    return [*own_expressions, *rest], commands
+
+
+def _ends_executed(words: Sequence[str], at: int) -> bool:
+    return words[at] == ";" or (words[at] == "+" and at > 0 and words[at - 1] == "{}")
+
+
+def _judge_executed(command: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
+    """Judge a command that `find` runs on what it finds: of any names."""
+    name, arguments = "".join(command[:1]), command[1:]
+    if name not in program_set("harmless") or name not in read_only_programs():
+        return f"find runs {name or 'something'}"
+    return _judge_reader(name, read_only_programs()[name], arguments, folder, inside)
 
 
 def _judge_cd(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
