@@ -52,7 +52,12 @@ from andy_cli.guard.commands.lookup import (
     senders,
     split_behind_signs,
 )
-from andy_cli.guard.commands.read_only_commands import Inside, doubt_about, judge_paths
+from andy_cli.guard.commands.read_only_commands import (
+    Inside,
+    doubt_about,
+    judge_paths,
+    read_only_programs,
+)
 from andy_cli.guard.workspace import contain, locate_place
 
 Level = Literal["allow", "ask", "deny"]
@@ -386,13 +391,21 @@ def _judge_wrapped(
     Which of the words belong to the wrapper is not worked out: each may be the first of a command.
     """
     yield ask(f"{program_name(words[0])} runs something else")
-    for index in range(1, min(len(words), MAX_WORDS)):
+    for index in (
+        range(1, min(len(words), MAX_WORDS)) if _may_run_words(program_name(words[0])) else ()
+    ):
         if reason := find_danger(words[index:], (), folder):
             yield deny(reason)
     if not deeper:
         return
     for script in _list_scripts(words):
         yield from _find_denials(script, inside, folder, deeper - 1)
+
+
+def _may_run_words(program: str) -> bool:
+    """Tell whether a word behind a program that runs others may be a command. Those of `awk` are
+    its script and files."""
+    return program not in interpreters() or program not in read_only_programs()
 
 
 def _list_scripts(words: Sequence[str]) -> Iterator[str]:
