@@ -318,6 +318,20 @@ ONLY_WRONG: list[tuple[str, dict[str, object], set[tuple[str, str]]]] = [
     ("send_email", {"TO": ["a"], "body": "x", "subject": "y"}, {("to/0", "format")}),
     ("delete_file", {"filename": "a", "force": "soon"}, {("force", "type")}),
     ("copy_file", {"src": "a"}, {("destination", "required")}),
+    ("set_light", {"Room": "hall", "brightness": "900"}, {("brightness", "maximum")}),
+    (
+        "create_invoice",
+        {
+            "customerId": "7f8a2c1e-4b6d-4e0f-9a3b-1c2d3e4f5a6b",
+            "lines": [{"description": "Oil", "quantity": "2", "unitPrice": "dear"}],
+        },
+        {("lines/0/unit_price", "type")},
+    ),
+    (
+        "notify",
+        {"target": {"kind": "email", "address": "bob"}, "message": "Hi"},
+        {("target/address", "format")},
+    ),
 ]
 
 

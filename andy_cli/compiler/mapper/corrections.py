@@ -1,6 +1,6 @@
 """Correct a value to one place of a schema, at the least cost, with a receipt for each change."""
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from andy_cli.compiler.mapper.coercions import find_called_name, find_coercions, read_number
@@ -25,7 +25,7 @@ LABEL_KEYS = frozenset(
     "type name tool function title description required additionalproperties schema id toolname "
     "functionname call method action command strict".split()
 )
-NUMERIC = frozenset(["integer", "number", "null"])
+NUMERIC = frozenset(["integer", "number"])
 MAX_CORRECTION_DEPTH = 14
 MAX_COERCIONS = 3
 """Times that one value is taken for something else on the way: text, list in it, item of it."""
@@ -153,20 +153,29 @@ def fit_in_part(
         for name, inner in assignment.assigned.items():
             child = node.child(name)
             if child is not None:
-                property_fit = fit_property(inner, child, name)
-                partly_fitted[name] = (
-                    property_fit.value if property_fit else read_kind(inner, child)
-                )
+                partly_fitted[name] = fit_as_far(inner, child, scope, name)
         yield partly_fitted
 
 
+def fit_as_far(value: object, node: SchemaNode, scope: MappingScope, name: str) -> object:
+    """Correct a value, or of one that does not fit what is in it, as far as that goes."""
+    if fitted := fit_value(value, node, scope, name, 1):
+        return fitted.value
+    if isinstance(value, list) and node.takes("array"):
+        places = [(item, node.item(index)) for index, item in enumerate(value)]
+        return [fit_as_far(item, place, scope, "") if place else item for item, place in places]
+    if isinstance(value, dict) and node.takes("object"):
+        return next(fit_in_part(value, node, scope), value)
+    return read_kind(value, node)
+
+
 def read_kind(value: object, node: SchemaNode) -> object:
-    """The value as one of the kind that is wanted, though it does not fit: of the text `"900"` it
-    is told that 900 is too much, not that it is no number."""
-    numbers = (
-        read_number(value, node, "") if isinstance(value, str) and node.kinds <= NUMERIC else ()
-    )
-    return next((number.value for number in numbers if number.cost <= CERTAIN), value)
+    """Read a value as one of the kind that is wanted, though it does not fit: of the text `"900"`
+    it is told that 900 is too much, not that it is no number."""
+    if not isinstance(value, str) or not node.kinds & NUMERIC:
+        return value
+    numbers = (number.value for number in read_number(value, node, "") if number.cost <= CERTAIN)
+    return next(numbers, value)
 
 
 def _omission_cost(value: object, name: str, node: SchemaNode, child: SchemaNode) -> int | None:
@@ -201,9 +210,23 @@ def fit_value(
     if not node.branches:
         return pick_cheapest(find_candidates(value, node, scope, name, depth, coercions_left), node)
     branch_fits = [
-        fit_value(value, branch, scope, name, depth + 1, coercions_left) for branch in node.branches
+        fit_value(value, branch, scope, name, depth + 1, coercions_left)
+        for branch in list_meant_branches(value, node)
     ]
     return pick_cheapest([branch_fit for branch_fit in branch_fits if branch_fit is not None], node)
+
+
+def list_meant_branches(value: object, node: SchemaNode) -> Sequence[SchemaNode]:
+    """List the alternatives that an object says it is, as by `"kind": "email"`; all, if it does
+    not say."""
+    given = value if isinstance(value, dict) else {}
+    said_branches = [branch for branch in node.branches if _is_said(given, branch)]
+    return said_branches or node.branches
+
+
+def _is_said(given: Mapping[str, object], branch: SchemaNode) -> bool:
+    children = [(name, branch.child(name)) for name in given if name in branch.properties]
+    return any(child and child.choices == [given[name]] for name, child in children)
 
 
 def find_candidates(
