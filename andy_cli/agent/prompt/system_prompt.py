@@ -208,7 +208,7 @@ Part = Mapping[str, Any]
 
 MAX_DEPTH = 6
 UNREAD = frozenset(
-    "not if then else contains propertyNames dependentSchemas dependentRequired patternProperties"
+    "not if then else contains propertyNames dependentSchemas dependentRequired"
     " unevaluatedItems unevaluatedProperties minProperties".split()
 )
 """Rules that are not followed: with one of them nothing is sure."""
@@ -314,6 +314,8 @@ def _make_object(schema: Part, root_schema: Part, depth: int) -> dict[str, objec
         except NoSureExample:
             if required:
                 raise
+    if arguments and "patternProperties" in merged_schema:
+        raise NoSureExample  # a pattern may say more of these; of none it says nothing
     return arguments
 
 
