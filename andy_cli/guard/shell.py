@@ -16,6 +16,7 @@ allowed (yet where there is no sandbox, as on Windows, the gate asks for all of 
 is asked. A path that leads to the home counts as the home; no `cd` is followed.
 """
 
+import ast
 import re
 import sys
 import unicodedata
@@ -472,10 +473,24 @@ def _is_fed_data(command: ShellCommand) -> bool:
         return False
     match command.texts:
         case ("python" | "python3", "-c", code, *_):
-            return load_pattern("programs", "runs_input_in_code").search(code) is None
+            return _only_computes(code)
         case ("python" | "python3", "-m", module, *_):
             return module in program_set("data_modules")
     return not doubt_about(command.words, ShellFolder(), lambda path: True)
+
+
+def _only_computes(code: str) -> bool:
+    """Check whether Python code imports nothing but what reads data, and names nothing that runs
+    a text."""
+    try:
+        nodes = [*ast.walk(ast.parse(code))]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    imports = [node for node in nodes if isinstance(node, ast.Import)]
+    imported = {alias.name for node in imports for alias in node.names}
+    imported |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    runs_input = load_pattern("programs", "runs_input_in_code").search(code) is not None
+    return imported <= program_set("data_imports") and not runs_input
 
 
 def _program_names(command: ShellCommand) -> set[str]:
