@@ -1355,3 +1355,20 @@ def test_a_look_that_succeeded_does_not_stand_behind_done() -> None:
     ):
         evidence = Evidence(("10:00", "no such mailbox"), "answer her", actions=actions)
         assert len(find_unsupported_claims("Fatto!", evidence)) == claims
+
+
+@pytest.mark.parametrize("name", ["memo.md", "turni.md"])
+def test_a_result_that_tells_of_one_file_backs_no_deed_to_another(name: str) -> None:
+    trash = ActionRecord("trash", Effect.WRITE, f"put {name} into the trash", arguments=name)
+    evidence = Evidence((f"Moved {name} into the trash.",), "delete turni.md", actions=(trash,))
+    claims = texts("`turni.md` foi movido para o lixo.", evidence)
+    assert bool(claims) is (name == "memo.md")
+
+
+@pytest.mark.parametrize("tool", ["office.create_draft", "office.send_mail"])
+def test_what_a_server_says_was_not_done_was_not_done(tool: str) -> None:
+    is_sent = tool.endswith("send_mail")
+    call = ActionRecord(tool, Effect.RUN, tool, arguments='{"to": "nils@olsen.example"}')
+    result = json.dumps({"to": "nils@olsen.example", "sent": is_sent})
+    evidence = Evidence((result,), "mail Nils", actions=(call,))
+    assert bool(texts("Your mail has been sent.", evidence)) is not is_sent

@@ -493,7 +493,7 @@ def is_done(report: Report, sentence: Sentence, language: Language, index: Evide
     ]
     if doers and is_target_known(report, sentence, language, doers, index):
         return True
-    if not report.own and is_told(action, index):
+    if not report.own and is_told(report, sentence, language, index):
         return True
     return is_done_before(action, sentence.text, index)
 
@@ -570,19 +570,27 @@ LONG_WORD = 4
 """Letters: `and` has fewer."""
 
 
-def is_told(action: str, index: EvidenceIndex) -> bool:
-    """Tell whether a result tells that it was done. What a call says that tried it in vain is no
-    such thing: `Nothing was changed`."""
+def is_told(report: Report, sentence: Sentence, language: Language, index: EvidenceIndex) -> bool:
+    """Tell whether a result tells that it was done, and to what the sentence names. What a call
+    says that tried it in vain is no such thing: `Nothing was changed`."""
+    action = report.action
     new_actions = [record for record in index.evidence.actions or () if not record.earlier]
     if any(is_try(action, record) for record in new_actions):
         return False
-    return any(map(is_command_done, new_actions)) or index.tells_of(action)
+    is_command = any(is_command_done(action, record) for record in new_actions)
+    if not is_command and not index.tells_of(action):
+        return False
+    successes = list(filter(has_succeeded, new_actions))
+    return is_target_known(report, sentence, language, successes, index)
 
 
-def is_command_done(record: ActionRecord) -> bool:
-    """Tell whether a command succeeded that may have changed something."""
-    is_change = record.effect is Effect.RUN and not record.changed_nothing
-    return is_change and has_succeeded(record)
+def is_command_done(action: str, record: ActionRecord) -> bool:
+    """Tell whether a command succeeded that may have changed something; a tool of a server has a
+    name that says what: `create_draft` sends nothing."""
+    if record.effect is not Effect.RUN or record.changed_nothing or not has_succeeded(record):
+        return False
+    is_of_server = bool(find_named_actions(record.tool) - {"run"})
+    return fits_action(action, record) if is_of_server else True
 
 
 def is_try(action: str, record: ActionRecord) -> bool:

@@ -382,6 +382,8 @@ SUCCESS = Expression(
     r"^\W*(?:ok|done|success\w*|true)\W*$|\"(?:ok|success|done)\": ?true"
     r"|\"(?:status|result|state)\": ?\"(?:ok|success|succeeded|done|accepted|confirmed)\""
 )
+UNTRUE = Expression(r"\"\w+\": ?(?:false|null)")
+"""A member of an object that says what was not done: `"sent": false`."""
 QUESTION_MARKS = frozenset("?？؟")
 MAX_GIVEN = 20_000
 """Characters of a text that is looked at for what it tells."""
@@ -516,9 +518,10 @@ class EvidenceIndex:
             for action in self.evidence.actions or ()
             if not action.earlier and action.status is not Status.CANCELLED
         ]
-        if len(made) != len(self.results):
-            return self.results
-        told = zip(made, self.results, strict=True)
+        results = [UNTRUE.sub(" ", result) for result in self.results]
+        if len(made) != len(results):
+            return results
+        told = zip(made, results, strict=True)
         failures = (Status.FAILED, Status.TIMED_OUT)
         return [
             result
