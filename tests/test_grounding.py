@@ -1372,3 +1372,31 @@ def test_what_a_server_says_was_not_done_was_not_done(tool: str) -> None:
     result = json.dumps({"to": "nils@olsen.example", "sent": is_sent})
     evidence = Evidence((result,), "mail Nils", actions=(call,))
     assert bool(texts("Your mail has been sent.", evidence)) is not is_sent
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("Er kommt am Donnerstag, dem 8. Mai 2026.", ["Donnerstag"]),
+        ("Er kommt am Freitag, dem 8. Mai 2026.", []),
+        ("He comes on 8 May (Thursday).", ["Thursday"]),
+        ("Does he come on Thursday, 8 May?", []),
+        ("A encomenda chega na sexta-feira, 7 de maio.", ["sexta-feira"]),
+        ("A encomenda chega na quinta-feira, 7 de maio.", []),
+        ("5月8日(木)に来ます。", ["木"]),
+        ("5月8日(金)に来ます。", []),
+        ("Independence Day was Monday, 4 July 1776.", []),
+    ],
+)
+def test_a_weekday_beside_a_date_of_the_results_is_that_of_the_calendar(
+    answer: str, found: list[str]
+) -> None:
+    """Or the one that stands beside it there."""
+    results = ("404,Rui Sampaio,2026-05-08,16:45", "Chega na quinta-feira, 7 de maio, até às 11h")
+    assert texts(answer, Evidence(results, "when?")) == found
+
+
+def test_a_weekday_in_the_plural_is_one_of_the_results() -> None:
+    evidence = Evidence(("The ferry does not run on Mondays.",), "when?")
+    assert texts("The ferry does not run on Sundays.", evidence, figures=True) == ["Sundays"]
+    assert not texts("The ferry does not run on Mondays.", evidence, figures=True)

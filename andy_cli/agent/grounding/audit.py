@@ -15,6 +15,7 @@ from andy_cli.agent.grounding.figures.figure_claims import (
     count_digits,
     find_figure_claims,
     find_figures,
+    find_weekday_claims,
     is_precise,
 )
 from andy_cli.agent.grounding.figures.row_claims import find_row_claims
@@ -58,11 +59,13 @@ def find_unsupported_claims(
 def find_strange_values(
     prose: str, code: str, spoken: Sequence[Sentence], index: EvidenceIndex, figures: bool
 ) -> Iterator[Claim]:
-    """Find the names that stand nowhere; `figures`: and the figures that nothing supports."""
+    """Find the names that stand nowhere and the weekdays that a date does not have; `figures`: and
+    the figures that nothing supports."""
     names = NameChecker(prose, code, spoken, index)
     yield from names.find_claims()
+    evidence_figures = EvidenceFigures(index)
+    yield from find_weekday_claims(prose, spoken, evidence_figures)
     if figures:
-        evidence_figures = EvidenceFigures(index)
         stated = find_figures(prose, names.taken)
         yield from find_figure_claims(prose, stated, spoken, evidence_figures)
         yield from find_row_claims(stated, spoken, evidence_figures)

@@ -77,7 +77,8 @@ class EvidenceFigures:
         dated = map(find_weekday, self.days)
         weekdays = {number for number in dated if number is not None}
         for name, number in WEEKDAYS.items():
-            if name in words or (not name.isascii() and name in text):
+            is_word = name in words or f"{name}s" in words
+            if is_word or (not (name.isascii() and name.isalpha()) and name in text):
                 weekdays.add(number)
         return frozenset(weekdays)
 

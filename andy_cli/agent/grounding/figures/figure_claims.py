@@ -29,6 +29,8 @@ from andy_cli.agent.grounding.figures.quantities import (
     NumberLine,
     PartialDate,
     Quantity,
+    find_dates,
+    find_weekday,
     is_possible,
     list_days,
     read_clock_seconds,
@@ -65,8 +67,14 @@ ORDINAL = Expression(r"\b\d+(?:st|nd|rd|th|er|ème|º|ª)\b|第\d+", re.I)
 COUNTED = sorted((word for word, value in NUMBER_WORDS.items() if value > 1), key=len, reverse=True)
 SPELLED = Expression(rf"(?<!\w)(?:{'|'.join(COUNTED)})(?!\w)", re.I)
 DAY_NAME = Expression(
-    rf"(?<!\w)(?:{WEEKDAY})s?(?!\w)|[月火水木金土日]曜日?|(?:星期|周)[一二三四五六日]", re.I
+    rf"(?<!\w)(?:{WEEKDAY})s?(?!\w)|[月火水木金土日]曜日?|(?:星期|周)[一二三四五六日]"
+    r"|(?<=[\0日][(（])[月火水木金土日](?=[)）])",
+    re.I,
 )
+MAX_BESIDE = 24
+"""Characters beside a weekday in which its date may stand."""
+BEFORE_DATE = Expression(r"(?:,\s?[^\W\d]{2,3})?[\s,.、*_]*")
+"""Between a weekday and its date: `, dem `."""
 KINDS: Sequence[tuple[str, Expression]] = (
     ("date", DATE), ("size", SIZE), ("time", TIME), ("duration", DURATION), ("percent", PERCENT),
     ("version", VERSION), ("", ORDINAL), ("weekday", DAY_NAME), ("number", PLAIN),
@@ -299,9 +307,57 @@ def is_known_time(readings: Iterable[ClockTime], evidence_figures: EvidenceFigur
 
 
 def holds_weekday(text: str, evidence_figures: EvidenceFigures) -> bool:
-    name = fold_text(text)
-    number = WEEKDAYS.get(name, WEEKDAYS.get(name.removesuffix("s"), WEEKDAYS.get(f"{name[:2]}日")))
+    number = read_weekday(text)
     return number is None or not evidence_figures.weekdays or number in evidence_figures.weekdays
+
+
+def read_weekday(text: str) -> int | None:
+    """Count from 0 for a Monday."""
+    name = text.casefold()
+    return WEEKDAYS.get(name, WEEKDAYS.get(name.removesuffix("s"), WEEKDAYS.get(f"{name[0]}曜日")))
+
+
+def find_weekday_claims(
+    prose: str, spoken: Sequence[Sentence], evidence_figures: EvidenceFigures
+) -> Iterator[Claim]:
+    """Find the weekdays beside a date of the evidence that falls on another one: by the calendar,
+    where its year is known, and as it stands there."""
+    for weekday, days in pair_weekdays(prose):
+        sentence = find_sentence(spoken, weekday.start)
+        number, known = read_weekday(weekday.text), list_weekdays(days, evidence_figures)
+        if known and number not in known and sentence and not sentence.question:
+            yield Claim(weekday.text, weekday.start, weekday.end, "calendar")
+
+
+def pair_weekdays(text: str) -> Iterator[tuple[AnswerFigure, list[PartialDate]]]:
+    """Pair each weekday with the date beside it, in its readings: `Friday, 8 May`, `5/8 (Fri)`."""
+    figures = find_figures(text, ()) if DAY_NAME.search(text) else []
+    for first, second in itertools.pairwise(figures):
+        gap, is_before = text[first.end : second.start], first.kind == "weekday"
+        weekday, date = (first, second) if is_before else (second, first)
+        is_beside = BEFORE_DATE.fullmatch(gap) if is_before else gap.strip() in ("(", "（")
+        if is_beside and (weekday.kind, date.kind) == ("weekday", "date"):
+            yield weekday, [*find_dates(fold_text(date.text))]
+
+
+def list_weekdays(
+    days: Sequence[PartialDate], evidence_figures: EvidenceFigures
+) -> set[int | None]:
+    """List the weekdays of a date that the evidence has."""
+    pairs = itertools.product(days, evidence_figures.days)
+    same = [(day, known) for day, known in pairs if known.day and is_same_date(day, known)]
+    weekdays = {find_weekday(day._replace(year=day.year or known.year)) for day, known in same}
+    known_days = {known for _, known in same}
+    told_pairs = pair_long_text(evidence_figures.index.text if same else "")
+    weekdays.update(read_weekday(day.text) for day, told in told_pairs if known_days & set(told))
+    return weekdays - {None}
+
+
+def pair_long_text(text: str) -> Iterator[tuple[AnswerFigure, list[PartialDate]]]:
+    for match in DAY_NAME.finditer(text):
+        yield from pair_weekdays(
+            text[max(0, match.start() - MAX_BESIDE) : match.end() + MAX_BESIDE]
+        )
 
 
 def holds_size(text: str, evidence_figures: EvidenceFigures) -> bool:
