@@ -1400,3 +1400,16 @@ def test_a_weekday_in_the_plural_is_one_of_the_results() -> None:
     evidence = Evidence(("The ferry does not run on Mondays.",), "when?")
     assert texts("The ferry does not run on Sundays.", evidence, figures=True) == ["Sundays"]
     assert not texts("The ferry does not run on Mondays.", evidence, figures=True)
+
+
+def test_a_figure_of_a_page_that_nobody_opened_is_told_of_it() -> None:
+    wish = "what does a day cost on http://127.0.0.1:8591/rent?"
+    told = "According to http://127.0.0.1:8591/rent a day costs 15 euros."
+    assert texts(told, Evidence((), wish, actions=())) == [told.rstrip(".")]
+    assert not texts(
+        "It is http://127.0.0.1:8591/rent, of port 8591.", Evidence((), wish, actions=())
+    )
+    opened = ActionRecord(
+        "fetch_page", Effect.NETWORK, "open it", arguments="http://127.0.0.1:8591/rent"
+    )
+    assert not texts(told, Evidence(("A day costs 15 euros.",), wish, actions=(opened,)))

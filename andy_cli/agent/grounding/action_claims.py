@@ -48,6 +48,7 @@ LOCAL_LOOKS = (Effect.READ, Effect.PROTOCOL)
 FILE_FIRST = re.compile(
     rf"\W*(?P<name>{FILE.pattern})[`*_\"”»’']*(?P<rest>(?!\s*[:：–—=|(-]).+)", re.S
 )
+PLACE = re.compile(rf"https?://[^\s<>\"'`()\[\]]*[^\s<>\"'`()\[\].,;:!?*_]|{FILE.pattern}")
 ROW_NAME = re.compile(
     rf"\W*(?:\d{{1,3}}[.)]\s)?\W*{FILE.pattern}\W*?(?:[|:：–—→]|\s->?\s|[`*]\s)\W*"
 )
@@ -81,15 +82,15 @@ def find_state_claim(
 
 
 def tells_figure_of_unread(sentence: Sentence, index: EvidenceIndex) -> bool:
-    """Tell whether what is said of a file that nobody has looked at, up to the next file, has a
-    figure that nobody knows: `north.txt has 40 boxes, while south.txt has 65`."""
-    files = [*FILE.finditer(sentence.text)]
+    """Tell whether what is said of a file or page that nobody has looked at, up to the next one,
+    has a figure that nobody knows: `north.txt has 40 boxes, while south.txt has 65`."""
+    files = [*PLACE.finditer(sentence.text)]
     ends = [*(match.start() for match in files[1:]), len(sentence.text)]
     for match, end in zip(files, ends, strict=False):
         if not is_unread(match[0], index):
             continue
         _, start = locate_clause(sentence, sentence.start + match.start())
-        told = FILE.sub(" ", fold_text(sentence.text[start - sentence.start : end]))
+        told = PLACE.sub(" ", fold_text(sentence.text[start - sentence.start : end]))
         figures = find_figures(told)
         if figures and figures.isdisjoint(index.words):
             return True
