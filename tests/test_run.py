@@ -683,6 +683,7 @@ def test_files_that_are_told_of_a_folder_and_are_not_there_were_never_looked_at(
     unread = "No tool was used: photos was neither read nor changed."
     for told, is_invented in (
         ("| File | Size |\n|---|---|\n| harbour.jpg | 2 MB |\n| cat.png | 640 KB |", True),
+        ("There are beach.jpg, dog.png and cat.png in it.\n\nThese are all.", True),
         ("There are beach.jpg and perhaps cat.png in it.\n\nI have not looked.", False),
         ("Folders like that mostly hold pictures, as photo.jpg.", False),
     ):
@@ -690,6 +691,48 @@ def test_files_that_are_told_of_a_folder_and_are_not_there_were_never_looked_at(
             done = run(server, tmp_path, "what is in the folder photos?", cwd=tmp_path)
         assert (unread in done.err) is is_invented
         assert done.out == f"{told}\n"
+
+
+@pytest.mark.parametrize(
+    ("told", "unread"),
+    [
+        ("In `todo.md` it says that the shop opens on 15 June.", True),
+        ("`meeting.md` says that the shop opens on 15 June.", False),
+        ("I have not looked into `todo.md`.", False),
+        ("Shall I look into `todo.md`?", False),
+    ],
+)
+def test_what_is_told_of_a_file_where_only_another_was_read_is_said_to_be_that(
+    tmp_path: Path, told: str, unread: bool
+) -> None:
+    (tmp_path / "todo.md").write_text("- order 20 chains\n")
+    (tmp_path / "meeting.md").write_text("The shop opens on 15 June.\n")
+    look = called("read_file", '{"path": "meeting.md"}')
+    with ModelServer([look, streamed(told)]) as server:
+        done = run(server, tmp_path, "what does todo.md say", cwd=tmp_path)
+    warning = "Only others were looked at: todo.md was neither read nor changed."
+    assert (warning in done.err) is unread
+
+
+@pytest.mark.parametrize(
+    ("wish", "told", "warning"),
+    [
+        (
+            "what are all the parts worth?",
+            "By what stands in parts.csv the parts are worth 1,894 euros.",
+            "No tool was used: parts.csv was neither read nor changed.",
+        ),
+        ("how do I see the stock?", "Open parts.csv in any program for tables.", ""),
+    ],
+)
+def test_figures_of_what_nothing_has_looked_at_are_said_to_be_that(
+    tmp_path: Path, wish: str, told: str, warning: str
+) -> None:
+    (tmp_path / "parts.csv").write_text("bell,33\n")
+    with ModelServer([streamed(told), streamed(told)]) as server:
+        done = run(server, tmp_path, wish, cwd=tmp_path)
+    assert ("No tool was used" in done.err) is bool(warning)
+    assert warning in done.err
 
 
 def test_an_offer_and_a_plan_behind_a_look_are_answers(tmp_path: Path) -> None:

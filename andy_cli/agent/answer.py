@@ -31,7 +31,10 @@ from andy_cli.agent.grounding.evidence import FILE, Claim, Evidence
 from andy_cli.agent.history.history import split_message
 from andy_cli.agent.model.repetition import drop_repetition
 from andy_cli.agent.model.reply import ModelReply
-from andy_cli.agent.named_files import find_unread_files
+from andy_cli.agent.named_files import (
+    find_mistaken_files,
+    find_unread_files,
+)
 from andy_cli.agent.turn_state import (
     ONLY_THOUGHTS,
     THOUGHTS_CUT_OFF,
@@ -344,15 +347,20 @@ def announces_change(conversation: Conversation, reply: str) -> bool:
     return (bool(new_actions) or FILE.search(reply) is not None) and intends_action(reply)
 
 
-def find_untouched_files(conversation: Conversation, state: TurnState) -> Sequence[str]:
-    """Find the files that the user named and that the model, which could have, did not look at: it
-    answered without any tool, and with more than a question.
+def warn_of_unread(conversation: Conversation, answer: str) -> str:
+    """Tell which files that the user named the model, which could have, did not look at: it
+    answered with more than a question, without any tool, or tells of them what others hold.
     """
     may_call = conversation.model.profile.tools and not conversation.client.guided
-    asks_back = is_short_line(state.answer) and asks_something(state.answer)
-    if has_used_tool(conversation) or not (may_call and state.answer) or asks_back:
-        return []
-    return find_unread_files(conversation, state.answer)
+    asks_back = is_short_line(answer) and asks_something(answer)
+    if not (may_call and answer) or asks_back:
+        return ""
+    reason, find_unread = "No tool was used", find_unread_files
+    if has_used_tool(conversation):
+        reason, find_unread = "Only others were looked at", find_mistaken_files
+    names = find_unread(conversation, answer)
+    are = "was" if len(names) == 1 else "were"
+    return f"{reason}: {' and '.join(names)} {are} neither read nor changed." if names else ""
 
 
 MAX_EARLIER_MESSAGES = 500
@@ -463,10 +471,7 @@ def choose_final_answer(conversation: Conversation, state: TurnState) -> None:
 
 def warn_beside_answer(conversation: Conversation, state: TurnState) -> Iterator[Event]:
     """Warn that nothing was done about a file that the user named, and of what failed meanwhile."""
-    if untouched := find_untouched_files(conversation, state):
-        names = " and ".join(untouched)
-        are = "was" if len(untouched) == 1 else "were"
-        warning = f"No tool was used: {names} {are} neither read nor changed."
+    if warning := warn_of_unread(conversation, state.answer):
         yield events.Failed("warning", "unread", warning)
     for failure in conversation.background.take_failures():
         problem = f"Could not {failure.did}: {failure.problem or failure.content}"

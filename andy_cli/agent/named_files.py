@@ -11,12 +11,20 @@ of it as there is room for; both the user and the model are told how much that i
 
 import contextlib
 import difflib
+import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.grounding.evidence import ActionRecord
+from andy_cli.agent.grounding.text.languages import detect_languages
+from andy_cli.agent.grounding.text.segmentation import (
+    blank_spans,
+    find_fences,
+    split_sentences,
+)
 from andy_cli.agent.grounding.text.vocabulary import EXTENSIONS
 from andy_cli.agent.history.compression import truncate_result
 from andy_cli.agent.history.history import ATTACHED, MENTION, new_id
@@ -26,7 +34,7 @@ from andy_cli.fenced_text import fence_text
 from andy_cli.foreign_values import replace_surrogates
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import is_secret_file, resolve
-from andy_cli.messages import Arguments, Status, ToolCall, ToolResult
+from andy_cli.messages import Arguments, Effect, Status, ToolCall, ToolResult
 from andy_cli.models.token_count import tokens
 from andy_cli.toolbox.files.kinds import is_document
 from andy_cli.toolbox.files.names import count_noun
@@ -267,6 +275,7 @@ MIN_TOLD_FILES = 2
 """Files that are told of a folder, beneath which they may be a proposal."""
 MIN_LETTERS = 4
 """Letters of a name without its ending that tell which file is meant."""
+LOCAL = (Effect.READ, Effect.WRITE)
 TEXT_ENDINGS = frozenset([".txt", ".md", ".csv", ".docx", ".xlsx", ".odt", ".pdf"])
 """Files that people call by their names without the ending: `my notes`."""
 FILE_WORD = re.compile(r"(?<![\w.~/+-])(?![~/])[\w.~/+-]*\w")
@@ -283,7 +292,8 @@ def find_unread_files(conversation: Conversation, answer: str) -> Sequence[str]:
 
     A text that is called by one word, without its ending, counts if the answer has that word too:
     `any good recipes?` seldom means recipes.txt. None where a text came with the words, as it may
-    be what a file holds. A folder counts if the answer tells files of it that are not there.
+    be what a file holds. A folder counts if the answer tells files of it that are not there, and a
+    file that the answer alone names if it tells figures of it.
     """
     history = conversation.history
     if history.attached_texts:
@@ -291,12 +301,57 @@ def find_unread_files(conversation: Conversation, answer: str) -> Sequence[str]:
     request = history.user_request[:SEARCHED_REQUEST]
     named = {*find_written_paths(request, conversation.folder)}
     named.update(find_called_files(request, answer, find_nearby_names(conversation.folder)))
+    named.update(find_told_files(conversation, answer))
     results = "\n".join(message.content for message in history.messages if message.role == "tool")
     calls = "\n".join(action.text for action in conversation.tools.actions if action.action)
     folder = conversation.folder
     unread = {name for name in named if not is_told_of(name, folder, results)}
     unread.update(find_invented_folders(request, answer, folder, results))
     return [name for name in sorted(unread) if name not in calls]
+
+
+def find_mistaken_files(conversation: Conversation, answer: str) -> Sequence[str]:
+    """Find the unread files that the request and the answer name although all calls of the turn
+    were for other single files: a search may have looked at any."""
+    folder, request = conversation.folder, conversation.history.user_request
+    if not all(is_of_file(action, folder) for action in conversation.tools.turn_actions):
+        return []
+    told = {*find_written_paths("\n".join(list_statements(answer)), folder)}
+    told.intersection_update(find_written_paths(request[:SEARCHED_REQUEST], folder))
+    messages = conversation.history.messages
+    results = "\n".join(message.content for message in messages if message.role == "tool")
+    unread = find_unread_files(conversation, answer)
+    return [name for name in unread if name in told and name not in results]
+
+
+def is_of_file(action: ActionRecord, folder: Path) -> bool:
+    values = json.loads(action.arguments).values() if action.effect in LOCAL else ()
+    return any(isinstance(value, str) and is_present_file(folder / value) for value in values)
+
+
+def find_told_files(conversation: Conversation, answer: str) -> Iterator[str]:
+    """Find the files that are there and of which an answer tells figures, outside of code, and that
+    nothing said or found before names."""
+    history = conversation.history
+    before = [message.content for message in history.messages[: history.turn_start + 1]]
+    known = "\n".join([*before, *conversation.instructions.texts()])
+    for text in list_statements(answer):
+        if any(map(str.isdigit, ENDING.sub(" ", text))):
+            told = find_written_paths(text, conversation.folder)
+            yield from (name for name in told if name not in known)
+
+
+def list_statements(answer: str) -> list[str]:
+    """List the sentences of an answer that state something: no questions, offers or denials, and
+    no code."""
+    fences = [(start, end) for start, end, _ in find_fences(answer)]
+    languages = detect_languages(answer)
+    return [
+        sentence.text
+        for sentence in split_sentences(blank_spans(answer, fences))
+        if not sentence.question
+        and not any(language.unreal.search(sentence.text) for language in languages)
+    ]
 
 
 def is_told_of(name: str, folder: Path, results: str) -> bool:
@@ -332,16 +387,17 @@ def is_present_file(path: Path) -> bool:
 
 
 def find_invented_folders(request: str, answer: str, folder: Path, results: str) -> Iterator[str]:
-    """Find the folders that a request names and of which an answer tells none but files that are
+    """Find the folders that a request names and of which an answer tells several files that are
     not there, nor in any result.
     """
     told = {*ENDING.findall(answer)}
-    if len(told) < MIN_TOLD_FILES or any(name in results for name in told):
+    if any(name in results for name in told):
         return
-    for word in FILE_WORD.findall(request):
+    for word in FILE_WORD.findall(request) if len(told) >= MIN_TOLD_FILES else ():
         with contextlib.suppress(OSError):
             inside = folder / word
-            if inside.is_dir() and not any((inside / name).exists() for name in told):
+            absent = [name for name in told if inside.is_dir() and not (inside / name).exists()]
+            if len(absent) >= MIN_TOLD_FILES:  # some may be there, as customary ones
                 yield PurePath(word).as_posix()
 
 
