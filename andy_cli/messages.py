@@ -113,6 +113,9 @@ class ToolResult(NamedTuple):
     display: Display = NO_DISPLAY
     changed_nothing: bool = False
     """There was nothing to do it to, and so nobody can say that it was done."""
+    unfinished: str = ""
+    """The part that is still to come, in words for the user: `lines 1,412 to 3,000 of a.log were
+    not read`, `a program runs on`."""
 
     @property
     def ok(self) -> bool:

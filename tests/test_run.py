@@ -735,6 +735,25 @@ def test_figures_of_what_nothing_has_looked_at_are_said_to_be_that(
     assert warning in done.err
 
 
+@pytest.mark.parametrize(
+    ("calls", "told", "warned"),
+    [
+        (['{"path": "a.log"}'], "All requests were answered.", True),
+        (['{"path": "a.log"}'], "Up to line 2.000 all were answered.", False),
+        (['{"path": "a.log", "end_line": 9}'], "The first nine were answered.", False),
+        (['{"path": "a.log"}', '{"path": "a.log", "start_line": 2001}'], "All were.", False),
+    ],
+)
+def test_what_did_not_fit_into_a_result_is_said_to_be_unread(
+    tmp_path: Path, calls: list[str], told: str, warned: bool
+) -> None:
+    (tmp_path / "a.log").write_text("GET / 200\n" * 2_500)
+    script = [called("read_file", arguments) for arguments in calls]
+    with ModelServer([*script, streamed(told)]) as server:
+        done = run(server, tmp_path, "was everything answered?", cwd=tmp_path)
+    assert ("Lines 2,001 to 2,500 of a.log were not read." in done.err) is warned
+
+
 def test_an_offer_and_a_plan_behind_a_look_are_answers(tmp_path: Path) -> None:
     (tmp_path / "app.ini").write_text("port=8080\n; I will change it to 8081\n")
     look = called("read_file", '{"path": "app.ini"}')

@@ -34,6 +34,7 @@ from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.named_files import (
     find_mistaken_files,
     find_unread_files,
+    find_unread_parts,
 )
 from andy_cli.agent.turn_state import (
     ONLY_THOUGHTS,
@@ -470,9 +471,11 @@ def choose_final_answer(conversation: Conversation, state: TurnState) -> None:
 
 
 def warn_beside_answer(conversation: Conversation, state: TurnState) -> Iterator[Event]:
-    """Warn that nothing was done about a file that the user named, and of what failed meanwhile."""
+    """Warn of files, and parts of them, that were not looked at, and of what failed meanwhile."""
     if warning := warn_of_unread(conversation, state.answer):
         yield events.Failed("warning", "unread", warning)
+    for part in find_unread_parts(conversation.tools.turn_actions, state.answer):
+        yield events.Failed("warning", "unread", f"{part[:1].upper()}{part[1:]}.")
     for failure in conversation.background.take_failures():
         problem = f"Could not {failure.did}: {failure.problem or failure.content}"
         yield events.Failed("warning", "background", problem)

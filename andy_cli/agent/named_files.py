@@ -278,6 +278,9 @@ MIN_LETTERS = 4
 LOCAL = (Effect.READ, Effect.WRITE)
 TEXT_ENDINGS = frozenset([".txt", ".md", ".csv", ".docx", ".xlsx", ".odt", ".pdf"])
 """Files that people call by their names without the ending: `my notes`."""
+NUMBER = re.compile(r"\d+")
+SEPARATOR = re.compile(r"(?<=\d)[,.\u00a0\u202f ](?=\d{3})")
+"""Between the digits of a figure: `1,411`."""
 FILE_WORD = re.compile(r"(?<![\w.~/+-])(?![~/])[\w.~/+-]*\w")
 WORD = re.compile(r"\w+")
 SPACED = r"[^\W\u2e80-\u9fff\uac00-\ud7af]"
@@ -322,6 +325,19 @@ def find_mistaken_files(conversation: Conversation, answer: str) -> Sequence[str
     results = "\n".join(message.content for message in messages if message.role == "tool")
     unread = find_unread_files(conversation, answer)
     return [name for name in unread if name in told and name not in results]
+
+
+def find_unread_parts(actions: Sequence[ActionRecord], answer: str) -> Iterator[str]:
+    """Find what of long files was not read, where no later call is about the file and the answer
+    does not say up to which line it was."""
+    figures = {*NUMBER.findall(SEPARATOR.sub("", answer))}
+    for position, action in enumerate(actions, start=1):
+        unread = NUMBER.search(SEPARATOR.sub("", action.unfinished))
+        if unread is None or figures & {unread[0], str(int(unread[0]) - 1)}:
+            continue
+        path = str(json.loads(action.arguments).get("path"))
+        if not any(path in later.arguments for later in actions[position:]):
+            yield action.unfinished
 
 
 def is_of_file(action: ActionRecord, folder: Path) -> bool:

@@ -183,6 +183,7 @@ class Registry:
             partial=outcome.partial,
             display=outcome.display,
             changed_nothing=outcome.changed_nothing,
+            unfinished=outcome.unfinished,
         )
 
 

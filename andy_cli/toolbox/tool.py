@@ -46,7 +46,8 @@ class Outcome(NamedTuple):
     in human words and the past tense: `listed 3 songs in ~/Music`. `partial` tells the user what of
     it could not be looked at because of errors: `3 files could not be opened`. `display` is what
     the user may look at besides: the change to a file, what a command wrote. `changed_nothing`:
-    there was nothing to do it to, as where a pause is wanted and nothing plays.
+    there was nothing to do it to, as where a pause is wanted and nothing plays. `unfinished`: what
+    of it is still to come, as the lines of a file behind those that fit into the result.
     """
 
     data: object
@@ -54,6 +55,7 @@ class Outcome(NamedTuple):
     partial: str = ""
     display: Display = NO_DISPLAY
     changed_nothing: bool = False
+    unfinished: str = ""
 
 
 Runner = Callable[[Arguments], object | Awaitable[object]]

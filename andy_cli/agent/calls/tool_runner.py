@@ -455,6 +455,7 @@ class ToolRunner:
             problem=result.partial if result.ok else result.problem,
             exit_code=result.display.exit_code,
             changed_nothing=result.changed_nothing,
+            unfinished=result.unfinished,
         )
         self.actions.append(record)
         if self._history.log is not None:
@@ -504,4 +505,5 @@ def read_action(call: ToolCall, end: Record) -> ActionRecord | None:
         earlier=True,
         exit_code=int_of(end, "exit_code"),
         changed_nothing=bool(end.get("changed_nothing")),
+        unfinished=text_of(end, "unfinished"),
     )

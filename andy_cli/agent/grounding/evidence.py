@@ -306,6 +306,8 @@ class ActionRecord(NamedTuple):
     """Of the command line that it ran: a result there is in any case."""
     changed_nothing: bool = False
     """There was nothing to do it to: nothing was playing."""
+    unfinished: str = ""
+    """The part that is still to come: lines that were not read, a program that runs on."""
 
     @property
     def ok(self) -> bool:

@@ -77,7 +77,8 @@ def read_page(
     if first_line == 1 and reached == total:
         amount_read = count_noun(total, "line")
     shown_lines += [ENCODED] * is_document("", name)
-    return Outcome("\n".join(shown_lines), f"read {name}, {amount_read}")
+    unfinished = f"lines {reached + 1:,} to {end:,} of {name} were not read" * (reached < end)
+    return Outcome("\n".join(shown_lines), f"read {name}, {amount_read}", unfinished=unfinished)
 
 
 def _that_fit(page_lines: Iterator[PageLine]) -> list[PageLine]:

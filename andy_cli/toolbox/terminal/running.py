@@ -106,9 +106,9 @@ def run_outcome(command: str, seconds: float, notes: list[str], work: Work) -> O
         notes.append(HIDDEN.format(names=", ".join(hidden)))
     if notes:
         record["note"] = " ".join(notes)
-    return Outcome(
-        record, summary, display=Display(output=finished_run.output, exit_code=finished_run.code)
-    )
+    display = Display(output=finished_run.output, exit_code=finished_run.code)
+    unfinished = "a program runs on" * (finished_run.ending == "left")
+    return Outcome(record, summary, display=display, unfinished=unfinished)
 
 
 def list_hidden(finished_run: CommandRun) -> list[str]:
