@@ -1413,3 +1413,30 @@ def test_a_figure_of_a_page_that_nobody_opened_is_told_of_it() -> None:
         "fetch_page", Effect.NETWORK, "open it", arguments="http://127.0.0.1:8591/rent"
     )
     assert not texts(told, Evidence(("A day costs 15 euros.",), wish, actions=(opened,)))
+
+
+@pytest.mark.parametrize(
+    ("command", "told", "false"),
+    [
+        ("nohup make index > log 2>&1 &", "`index.done` was written.", True),
+        ("make index", "`index.done` was written.", False),
+        ("nohup make index > log 2>&1 &", "I started the script in the background.", False),
+        ("mkdir out && make index &", "I created the folder.", False),
+        ("gradle build", "I built the project.", False),
+        ("mpg123 rain.mp3 &", "I'm playing rain.mp3 now.", False),
+    ],
+)
+def test_what_a_command_in_the_background_is_still_to_do_is_not_done(
+    command: str, told: str, *, false: bool
+) -> None:
+    arguments = json.dumps({"command": command})
+    is_left = "&" in command or command.startswith("gradle")  # with a daemon of its own
+    call = ActionRecord(
+        "terminal_execute",
+        Effect.RUN,
+        f"run {command}",
+        arguments=arguments,
+        unfinished="a program runs on" * is_left,
+    )
+    evidence = Evidence(('{"exitCode": 0, "output": ""}',), "do it", actions=(call,))
+    assert bool(texts(told, evidence)) is false

@@ -224,6 +224,8 @@ KINDRED = {
     "download": {"save", "create", "copy"}, "queue": {"play"}, "play": {"queue"},
 }  # fmt: skip
 """Actions whose calls have names that tell of each other."""
+BEGINNINGS = frozenset(["run", "play", "queue", "open", "schedule", "remember"])
+"""Actions that are done as soon as a command in the background has begun with them."""
 MERE_CALLS = ("run", "download")
 """Actions that change nothing."""
 OWN_TEXT = frozenset(["create", "change", "tidy", "save", "delete", "move", "copy", "rename"])
@@ -588,7 +590,8 @@ def is_told(report: Report, sentence: Sentence, language: Language, index: Evide
 def is_command_done(action: str, record: ActionRecord) -> bool:
     """Tell whether a command succeeded that may have changed something; a tool of a server has a
     name that says what: `create_draft` sends nothing."""
-    if record.effect is not Effect.RUN or record.changed_nothing or not has_succeeded(record):
+    is_ended = has_succeeded(record) and not record.runs_on
+    if record.effect is not Effect.RUN or record.changed_nothing or not is_ended:
         return False
     is_of_server = bool(find_named_actions(record.tool) - {"run"})
     return fits_action(action, record) if is_of_server else True
@@ -677,11 +680,13 @@ def split_telling_words(text: str) -> set[str]:
 
 def has_done(action: str, record: ActionRecord, verb: str) -> bool:
     """Tell whether a call that succeeded may have done such a thing, which the `verb` says. A line
-    that failed was run, but what its command is called was not done: `I committed it`."""
+    that failed was run, but what its command is called was not done: `I committed it`. Nor was what
+    one in the background is still to do."""
     is_empty = record.changed_nothing and action not in MERE_CALLS
     if is_empty or not fits_action(action, record):
         return False
-    if not record.exit_code:
+    has_ended = not record.runs_on or action in BEGINNINGS
+    if not record.exit_code and has_ended:
         return True
     if action == "run":
         stem = verb.lower()[:STEM]

@@ -284,7 +284,8 @@ def read_cell(value: object) -> float | None:
 
 
 COMMAND_END = re.compile(r"&&|;|\\n")
-"""In the arguments as JSON."""
+BACKGROUND = re.compile(r"[^&>]&\s*\"")
+"""Both in the arguments as JSON."""
 
 
 class ActionRecord(NamedTuple):
@@ -322,9 +323,14 @@ class ActionRecord(NamedTuple):
         return f"{self.tool}\n{self.action}\n{self.did}\n{self.arguments}"
 
     @property
+    def runs_on(self) -> bool:
+        """A command line that was put into the background and has not ended."""
+        return bool(self.unfinished) and BACKGROUND.search(self.arguments) is not None
+
+    @property
     def completed_commands(self) -> str:
         """The commands of a line that may have succeeded although the line did not: all but the
-        last, which failed or was not reached."""
+        last, which failed, was not reached or runs on."""
         return "\n".join(COMMAND_END.split(self.arguments)[:-1])
 
 
