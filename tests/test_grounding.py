@@ -1440,3 +1440,22 @@ def test_what_a_command_in_the_background_is_still_to_do_is_not_done(
     )
     evidence = Evidence(('{"exitCode": 0, "output": ""}',), "do it", actions=(call,))
     assert bool(texts(told, evidence)) is false
+
+
+@pytest.mark.parametrize(
+    ("edited", "told", "false"),
+    [
+        ("todo.md", "I changed debug to false in `settings.toml`.", True),
+        ("settings.toml", "I changed debug to false in `settings.toml`.", False),
+        ("todo.md", "I changed `todo.md`, as `settings.toml` has it so.", False),
+        ("todo.md", "I changed todo.md.", False),
+    ],
+)
+def test_a_change_to_another_file_than_that_of_the_wish_is_told_of_that(
+    edited: str, told: str, *, false: bool
+) -> None:
+    look = ActionRecord("read_file", Effect.READ, "read settings.toml", arguments="settings.toml")
+    edit = ActionRecord("edit_file", Effect.WRITE, f"change {edited}", arguments=edited)
+    results = ("debug = true", f"Changed {edited}.")
+    evidence = Evidence(results, "turn off debug in settings.toml", actions=(look, edit))
+    assert bool(texts(told, evidence)) is false

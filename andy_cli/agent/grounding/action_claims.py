@@ -558,7 +558,21 @@ def is_target_known(
     supposed = language.unreal.search(told)
     told = told[: supposed.start()] if supposed else told
     texts = [record.text for record in index.evidence.actions or () if record.ok]
-    return knows_files(told, texts, index)
+    return knows_files(told, texts, index) and not is_of_other(report.action, told, doers, index)
+
+
+def is_of_other(
+    action: str, told: str, doers: Sequence[ActionRecord], index: EvidenceIndex
+) -> bool:
+    """Tell whether a change is told of the one file of the wish, and was made to others alone."""
+    files, user = FILE.findall(fold_text(told)), fold_text(index.evidence.user)
+    changed = FILE.findall(fold_text("\n".join(record.text for record in doers)))
+    is_change = action in ("change", "delete", "rename") and len(set(files)) == 1 and bool(changed)
+    return (
+        is_change
+        and files[0] in user
+        and not any(name in files or name in user for name in changed)
+    )
 
 
 def find_files_behind(sentence: Sentence, clause: str) -> str:
