@@ -1459,3 +1459,13 @@ def test_a_change_to_another_file_than_that_of_the_wish_is_told_of_that(
     results = ("debug = true", f"Changed {edited}.")
     evidence = Evidence(results, "turn off debug in settings.toml", actions=(look, edit))
     assert bool(texts(told, evidence)) is false
+
+
+def test_the_state_of_a_row_that_was_asked_for_is_no_deed() -> None:
+    look = ActionRecord("read_file", Effect.READ, "read bookings.csv", arguments="bookings.csv")
+    rows_read = "403,Giulia Conti,Cargo,2026-05-06,10:15,yes\n404,Rui Sampaio,2026-05-08,16:45,no"
+    evidence = Evidence((rows_read,), "¿Quién la reservó?", actions=(look,))
+    told = "La reservó Giulia Conti para el 6 de mayo a las 10:15, y ya está pagada."
+    assert not texts(told, evidence)
+    assert texts("Ya está pagada.", evidence) == ["Ya está pagada"]
+    assert texts(told, evidence._replace(user="Págala.")) == ["ya está pagada"]

@@ -594,11 +594,23 @@ def is_told(report: Report, sentence: Sentence, language: Language, index: Evide
     new_actions = [record for record in index.evidence.actions or () if not record.earlier]
     if any(is_try(action, record) for record in new_actions):
         return False
+    if tells_row(sentence.text, new_actions, index):
+        return True
     is_command = any(is_command_done(action, record) for record in new_actions)
     if not is_command and not index.tells_of(action):
         return False
     successes = list(filter(has_succeeded, new_actions))
     return is_target_known(report, sentence, language, successes, index)
+
+
+def tells_row(text: str, new_actions: Sequence[ActionRecord], index: EvidenceIndex) -> bool:
+    """Tell whether a sentence answers a question with figures that stand in one line of what was
+    looked up: `The bike is booked for 6 May, 10:15, and is paid`."""
+    is_lookup = all(record.effect in LOCAL_LOOKS for record in new_actions)
+    figures = find_figures(fold_text(text)) if index.is_asked and is_lookup else set()
+    return len(figures) > 1 and any(
+        len(figures & find_figures(line)) > 1 for line in index.given_lines
+    )
 
 
 def is_command_done(action: str, record: ActionRecord) -> bool:
