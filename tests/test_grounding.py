@@ -1469,3 +1469,10 @@ def test_the_state_of_a_row_that_was_asked_for_is_no_deed() -> None:
     assert not texts(told, evidence)
     assert texts("Ya está pagada.", evidence) == ["Ya está pagada"]
     assert texts(told, evidence._replace(user="Págala.")) == ["ya está pagada"]
+
+
+def test_what_was_saved_behind_a_look_in_one_breath_is_a_deed() -> None:
+    look = ActionRecord("read_file", Effect.READ, "read a.md", arguments="a.md")
+    evidence = Evidence(("The shop opens.",), "save it as b.md", actions=(look,))
+    told = "I've read the notes and saved the summary to `b.md`:\n\n> The shop opens."
+    assert len(texts(told, evidence)) == 1
