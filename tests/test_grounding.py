@@ -1476,3 +1476,16 @@ def test_what_was_saved_behind_a_look_in_one_breath_is_a_deed() -> None:
     evidence = Evidence(("The shop opens.",), "save it as b.md", actions=(look,))
     told = "I've read the notes and saved the summary to `b.md`:\n\n> The shop opens."
     assert len(texts(told, evidence)) == 1
+
+
+def test_an_item_in_the_words_of_one_that_was_done_is_a_deed_too() -> None:
+    move = ActionRecord("move", Effect.WRITE, "move a.jpg to a1.jpg", arguments="a.jpg a1.jpg")
+    evidence = Evidence(
+        ("Moved it.",), "rename a.jpg to a1.jpg and b.jpg to b1.jpg", actions=(move,)
+    )
+    told = "All is complete:\n\n1. `a.jpg` → `a1.jpg`\n2. `b.jpg` → `b1.jpg`{}"
+    assert texts(told.format(""), evidence) == ["`b.jpg` → `b1.jpg`"]
+    assert not texts(told.format(" is still to be done"), evidence)
+    assert not texts(told.replace("\n2.", "\n\nLeft over:\n\n2.").format(""), evidence)
+    moves = (move, move._replace(arguments="b.jpg b1.jpg"))
+    assert not texts(told.format(""), evidence._replace(actions=moves))

@@ -264,6 +264,33 @@ def find_action_claims(
         claim = find_sentence_claim(sentence, languages, index, answer, shows_file)
         if claim is not None:
             yield claim
+    yield from find_undone_items(answer, index)
+
+
+def find_undone_items(answer: str, index: EvidenceIndex) -> Iterator[Claim]:
+    """Find the items of a list that name files which the user alone names, in the words of an item
+    before it whose files a call changed: `1. a.jpg → a1.jpg`, `2. b.jpg → b1.jpg`."""
+    done_forms: set[str] = set()
+    last_end = 0
+    for item in ITEM.finditer(answer):
+        if answer[last_end : item.start()].strip():
+            done_forms.clear()  # another list, perhaps of what is left
+        last_end = item.end()
+        form, files = FILE.sub("", item["rest"]), FILE.findall(fold_text(item["rest"]))
+        if are_changed(files, index):
+            done_forms.add(form)
+        elif form in done_forms and all(is_unread(name, index) for name in files):
+            yield Claim(item["rest"], item.start("rest"), item.end("rest"), "deed")
+
+
+def are_changed(files: Sequence[str], index: EvidenceIndex) -> bool:
+    """Tell whether one call of this turn changed all these files, and there are some."""
+    for record in index.evidence.actions or ():
+        if record.effect is Effect.WRITE and record.is_new_success and files:
+            text = fold_text(record.text)
+            if all(name in text for name in files):
+                return True
+    return False
 
 
 def find_sentence_claim(
