@@ -581,12 +581,12 @@ def test_what_is_pasted_is_not_sent_line_by_line() -> None:
     with ModelServer([streamed("Read.")]) as server:
         with Terminal("chat", *to(server)) as terminal:
             terminal.prompts()
-            terminal.paste("one\rtwo\rthree")
+            terminal.paste("\r    one\r    two\rthree\r")
             terminal.sees("three")
             terminal.type("\r")
             terminal.prompts()
         assert [each.body["messages"][-1]["content"] for each in server.requests] == [
-            "one\ntwo\nthree"
+            "    one\n    two\nthree"  # the first line keeps its indentation
         ]
 
 

@@ -1,6 +1,7 @@
 """The other commands, from a shell."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,23 @@ def test_a_command_line_that_does_not_fit_is_a_usage_error(
     done = andy(*command, home=tmp_path)
     assert (done.code, done.out) == (2, "")
     assert done.err
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (
+            ("serve", "--upstream", "local:smollm2", "--host", ""),
+            "--host is empty. Give",
+        ),
+        (("mcp", "test", "nosuch"), "There is no server 'nosuch'. There are none."),
+        (("replay", "."), "There is no capture in '.'. They are made with ANDY_DEBUG_RAW."),
+    ],
+)
+def test_what_is_empty_is_said_to_be(command: Sequence[str], told: str, tmp_path: Path) -> None:
+    done = andy(*command, home=tmp_path, cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert told in " ".join(done.err.split())
 
 
 def test_tools_are_listed_for_people_and_for_programs(tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ def test_output_is_shown_as_it_comes_and_a_silent_command_is_told_of(folder: Pat
     asyncio.run(run_typed_command(ChatSession(Options(), show, nobody), f"!{line}"))
     assert shown == [
         "first",
-        f"{line[:40]} is running (Ctrl-C stops it)",
+        f"{line[:40]}... is running (Ctrl-C stops it)",
         "second",
         "[andy knows this output]",
     ]

@@ -24,6 +24,7 @@ from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession, CommandOutput
 from andy_cli.frontends.management.tools_command import find_tool
 from andy_cli.frontends.session_factory import create_gate, enter_workspace
+from andy_cli.frontends.terminal.messages import shorten_action
 from andy_cli.guard.gate import ApprovalRequest
 from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.guard.terminal_sanitizer import spell_out
@@ -49,6 +50,8 @@ ENDING = 0.8
 """Seconds in which a command that is stopped has mostly ended; the prompt does not wait longer."""
 QUIET, STILL = 1.0, 10.0
 """Seconds of silence after which it is said that a command still runs, first and then."""
+MAX_STATUS_LENGTH = 40
+"""Characters of that command which the line has."""
 LOOK = 0.1
 MAX_TOLD = 8_000
 """Characters of one output that the model is told, and outputs that wait to be told."""
@@ -193,7 +196,7 @@ class OutputScreen:
 
     def __init__(self, session: ChatSession, command: str) -> None:
         self._session = session
-        self._command = spell_out(command.partition("\n")[0])[:40]
+        self._command = shorten_action(spell_out(command.partition("\n")[0]), MAX_STATUS_LENGTH)
         self._loop = asyncio.get_running_loop()
         self.head = ""
         """The first characters that came."""

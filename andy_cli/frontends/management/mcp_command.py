@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.management.config_command import suggest_edit
+from andy_cli.frontends.terminal.messages import list_choices
 from andy_cli.frontends.terminal.tables import print_json, print_line, print_table
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.settings import load
@@ -76,8 +77,7 @@ def choose_source_entries(wanted: str, source: Path) -> Mapping[str, Mapping[str
         if wanted in ("all", name)
     }
     if not chosen:
-        source_names = ", ".join(source_entries) or "none"
-        raise UsageError(f"{source} has no server {wanted!r}.", f"There are: {source_names}.")
+        raise UsageError(f"{source} has no server {wanted!r}.", list_choices(source_entries))
     return chosen
 
 
@@ -192,10 +192,9 @@ def load_servers() -> list[McpServer]:
 def find_server(name: str) -> McpServer:
     servers_found = {server.name: server for server in load_servers()}
     if name not in servers_found:
-        server_names = ", ".join(servers_found) or "none"
         notes = describe_unread_files(load(), Path.cwd())
         raise UsageError(
-            f"There is no server {name!r}.", " ".join([f"There are: {server_names}.", *notes])
+            f"There is no server {name!r}.", " ".join([list_choices(servers_found), *notes])
         )
     return servers_found[name]
 

@@ -135,9 +135,7 @@ def _find_file(path: str) -> Path:
         return capture_path
     captures = sorted(capture_path.glob("*.jsonl"))
     if not captures:
-        raise UsageError(
-            f"There is no capture in {capture_path}.", "They are made with ANDY_DEBUG_RAW."
-        )
+        raise UsageError(f"There is no capture in {path!r}.", "They are made with ANDY_DEBUG_RAW.")
     return captures[-1]
 
 

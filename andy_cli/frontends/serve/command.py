@@ -38,6 +38,8 @@ class ServeOptions:
 def start_server(options: ServeOptions) -> int:
     """Serve until a signal ends it; returns the exit code. Raises UsageError."""
     settings = load(options.set)
+    if not options.host:
+        raise UsageError("--host is empty.", "Give an address, or leave it out for 127.0.0.1.")
     token = options.token or os.environ.get("ANDY_SERVE_TOKEN", "")
     if not is_loopback(options.host) and not token:
         raise UsageError(

@@ -1,7 +1,7 @@
 """The few phrases that chat and run share."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from andy_cli.errors import CHAT_WAYS, AndyError
 from andy_cli.events import Compressed, Ended, ToolAnswered
@@ -40,11 +40,9 @@ def format_action(event: ToolAnswered) -> str:
     return f"{line}: {event.problem.splitlines()[0]}"
 
 
-def shorten_action(action: str) -> str:
+def shorten_action(action: str, longest: int = MAX_ACTION_LENGTH) -> str:
     """The beginning of an action that would fill the screen, such as a script as one line."""
-    if len(action) <= MAX_ACTION_LENGTH:
-        return action
-    return f"{action[:MAX_ACTION_LENGTH].rstrip()}..."
+    return action if len(action) <= longest else f"{action[:longest].rstrip()}..."
 
 
 def describe_corrections(changes: Sequence[str], tool_name: str) -> str:
@@ -110,3 +108,9 @@ def explain_error(error: AndyError) -> str:
 
 def format_problem(message: str, advice: str = "") -> str:
     return f"andy: {message}" + (f"\n  {advice}" if advice else "")
+
+
+def list_choices(names: Iterable[str]) -> str:
+    """Say which names there are to choose from."""
+    joined_names = ", ".join(names)
+    return f"There are: {joined_names}." if joined_names else "There are none."

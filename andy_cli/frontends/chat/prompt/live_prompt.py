@@ -363,9 +363,12 @@ class PromptKeys:
         self._was_warned, self._is_warned = self._is_warned, False
 
     def _send(self, typed: Buffer) -> bool:
-        """Enter: send what is typed, which is queued while a turn runs."""
-        if line := typed.text.strip():
-            self._state.sent.send(line)
+        """Enter: send what is typed, which is queued while a turn runs; the first of several lines
+        keeps its indentation.
+        """
+        line = typed.text.strip()
+        if line:
+            self._state.sent.send(typed.text.strip("\n").rstrip() if "\n" in line else line)
         # Once prompt-toolkit has emptied the prompt.
         asyncio.get_running_loop().call_soon(self._bring_back)
         return False

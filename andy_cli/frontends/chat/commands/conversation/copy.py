@@ -33,7 +33,8 @@ def find_block(answer: str, number: str) -> str:
     """A code block by its number from 1. Raises UsageError."""
     blocks = [token.content for token in READER.parse(answer) if token.type == "fence"]
     if not (number.isascii() and number.isdigit() and 0 < int(number) <= len(blocks)):
-        raise UsageError(f"There is no code block {number!r} in the answer: it has {len(blocks)}.")
+        count = len(blocks) or "none"
+        raise UsageError(f"There is no code block {number!r} in the answer: it has {count}.")
     return blocks[int(number) - 1]
 
 

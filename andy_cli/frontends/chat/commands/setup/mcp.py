@@ -10,6 +10,7 @@ from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.management.mcp_command import suggest_fix
+from andy_cli.frontends.terminal.messages import list_choices
 from andy_cli.frontends.terminal.tables import format_table
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.toolbox.mcp.connection import McpConnection
@@ -84,8 +85,8 @@ def find_connection(name: str, connections: list[McpConnection]) -> McpConnectio
         (connection for connection in connections if connection.server.name == name), None
     )
     if server is None:
-        server_names = ", ".join(connection.server.name for connection in connections) or "none"
-        raise UsageError(f"There is no server {name!r}.", f"There are: {server_names}.")
+        server_names = [connection.server.name for connection in connections]
+        raise UsageError(f"There is no server {name!r}.", list_choices(server_names))
     return server
 
 
