@@ -30,7 +30,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -192,26 +192,30 @@ def _place_fits(path_spec: str, texts: Sequence[str], workspace: Path, wholly: b
 
 
 def value_fits(pattern: str, value: object, wholly: bool = True) -> bool:
-    """Match every value of a list, or with `wholly` off any, also one within another; case apart,
-    as addresses are written either way.
+    """Match every value of a list, or with `wholly` off any; case apart, as addresses are written
+    either way.
 
-    Where all must match, a wildcard of a pattern for addresses stands for no `@`: two of them in
-    one value, however they are parted, are not one.
+    A pattern for addresses is about each of them, however they are parted: where all must match,
+    its wildcard stands for no `@`, else one within a value will do. Other values may have lines.
     """
     wanted_value = pattern.strip().lower()
     values = [listed.strip().lower() for listed in _list_values(value)]
+    if "@" in wanted_value:
+        parting = LINE_BREAKS if wholly else WITHIN_VALUE
+        parts = chain.from_iterable(map(parting.split, values))
+        values = [*parts] if wholly else [*values, *parts]
     if not wholly:
-        inner_values = [inner for listed in values for inner in WITHIN_VALUE.split(listed)]
-        return any(fnmatchcase(text, wanted_value) for text in (*values, *inner_values))
+        return any(fnmatchcase(listed, wanted_value) for listed in values)
     # `all` would take nothing for a match.
     return bool(values) and all(_is_wholly(listed, wanted_value) for listed in values)
 
 
 def _list_values(value: object) -> list[str]:
-    return [*map(str, value)] if isinstance(value, list) else VALUE_SEPARATOR.split(str(value))
+    values = value if isinstance(value, list) else str(value).replace(";", ",").split(",")
+    return [*map(str, values)]
 
 
-VALUE_SEPARATOR = re.compile(r"[,;\r\n]")
+LINE_BREAKS = re.compile(r"\s*[\r\n]\s*")
 WITHIN_VALUE = re.compile(r"[,;\s<>()\"]+")
 """Parts an address from its name, and from another one in the item of a list."""
 
