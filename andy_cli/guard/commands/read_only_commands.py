@@ -68,7 +68,7 @@ def doubt_about(words: Sequence[Word], folder: ShellFolder, inside: Inside) -> s
 def _drop_timer(words: Sequence[Word]) -> Sequence[Word]:
     """Drop a program that only takes the time of what stands behind it, or gives it some."""
     match [word.text for word in words[:3]]:
-        case ["time", _, *_]:
+        case ["time", program, *_] if program != "cd":  # the folder after it is another
             return words[1:]
         case ["timeout", seconds, _] if re.fullmatch(r"\d+(?:\.\d+)?[smhd]?", seconds):
             return words[2:]
@@ -190,9 +190,11 @@ def _from_workspace(resolved_place: str) -> str:
 def _judge_find(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
     paths, expressions = split_expressions(arguments)
     own_expressions, executed_commands = _split_executed(expressions)
-    for command in executed_commands:
-        if reason := _judge_executed(command, folder, inside):
-            return reason
+    reasons = (_judge_executed(command, folder, inside) for command in executed_commands)
+    if reason := next(filter(None, reasons), ""):
+        return reason
+    if executed_commands:  # what is found by its name is read as that name
+        paths = [*paths, *(word for word in own_expressions if not word.startswith("-"))]
     for expression in own_expressions:
         # A number is the value of an expression: `-mtime -7`, `-size -1M`.
         if not expression.startswith("-") or re.fullmatch(r"-\d+\w?", expression):
