@@ -206,9 +206,14 @@ def price_number(text: str, node: SchemaNode) -> int:
 
 
 def names_unit(text: str, name: str) -> bool:
-    """Tell whether a name says the unit that a text has: `21 km` under `distance_km`."""
-    is_plain_unit = text.strip()[-1:].isalpha() or text.strip().endswith("%")
-    return is_plain_unit and text.strip()[:1].isdigit() and parse_quantity(text, name) is not None
+    """Tell whether a name says the unit that a text has: `21 km` under `distance_km`.
+
+    It leaves the number to guess where that has a comma: `1,500 km` may be one and a half.
+    """
+    text = text.strip()
+    is_plain_unit = text[-1:].isalpha() or text.endswith("%")
+    is_plain = is_plain_unit and text[:1].isdigit() and "," not in text
+    return is_plain and parse_quantity(text, name) is not None
 
 
 def read_structure(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
