@@ -272,7 +272,7 @@ class CallLineEnd:
         return None
 
 
-STRING_MARKS = Expression(r"\\.|\"{3}|'{3}|[\"']")
+STRING_MARKS = Expression(r"\\.|\"{3}|'{3}|[\"'#]")
 
 
 def follow_strings(line: str, quote: str) -> str:
@@ -283,6 +283,8 @@ def follow_strings(line: str, quote: str) -> str:
     for mark in STRING_MARKS.finditer(line):
         if quote:
             quote = "" if mark[0] == quote else quote
+        elif mark[0] == "#":
+            break  # a comment, which may speak of quotation marks
         elif mark[0][0] != "\\":
             quote = mark[0]
     return quote if len(quote) == len('"""') else ""

@@ -126,11 +126,20 @@ class Frame:
 
     def is_torn(self, following_text: str, final: bool) -> bool | None:
         """Tell whether its value did not end: a quotation mark stands right behind the brackets
-        that follow a text in it; None: not known yet."""
+        that follow a text in it, and is not merely one too many; None: not known yet."""
         if not self.ended or self._quote in CLOSING_MARKS or not ends_with_text(self.written):
             return False
         following_text = following_text.lstrip("}]")
-        return None if not (following_text or final) else following_text.startswith('"')
+        quote, behind = following_text[:1], following_text[1:].lstrip()
+        if not final and quote in ("", '"') and behind in ("", "<"):
+            return None
+        return quote == '"' and self._goes_on_with(behind)
+
+    def _goes_on_with(self, behind: str) -> bool:
+        """Tell whether what stands behind the quotation mark still belongs to the call."""
+        if not behind or behind.startswith("</"):
+            return self.is_strong
+        return behind[0] not in "<[`"
 
     def in_quotation_marks(self, following_text: str, final: bool) -> bool | None:
         """Tell whether it is a quotation, between quotation marks; None: not known yet."""
