@@ -1396,6 +1396,14 @@ def test_a_weekday_beside_a_date_of_the_results_is_that_of_the_calendar(
     assert texts(answer, Evidence(results, "when?")) == found
 
 
+def test_a_weekday_may_be_that_of_another_year_that_is_spoken_of() -> None:
+    results = ("404,Rui Sampaio,2026-05-08\n" * 50,)
+    told = "8 May (Thursday) would have been another weekday."
+    assert texts(told, Evidence(results, "and last year?")) == ["Thursday"]
+    assert not texts(told, Evidence(results, "and in 2025?"))
+    assert not texts(f"In 2025, {told}", Evidence(results, "and last year?"))
+
+
 def test_a_weekday_in_the_plural_is_one_of_the_results() -> None:
     evidence = Evidence(("The ferry does not run on Mondays.",), "when?")
     assert texts("The ferry does not run on Sundays.", evidence, figures=True) == ["Sundays"]

@@ -321,11 +321,22 @@ def find_weekday_claims(
     prose: str, spoken: Sequence[Sentence], evidence_figures: EvidenceFigures
 ) -> Iterator[Claim]:
     """Find the weekdays beside a date of the evidence that falls on another one: by the calendar,
-    where its year is known, and as it stands there."""
+    where its year is known, in a year that is spoken of too, and as it stands there."""
+    wish = evidence_figures.index.evidence.user
+    told_weekdays: dict[PartialDate, set[int | None]] | None = None
     for weekday, days in pair_weekdays(prose):
         sentence = find_sentence(spoken, weekday.start)
-        number, known = read_weekday(weekday.text), list_weekdays(days, evidence_figures)
-        if known and number not in known and sentence and not sentence.question:
+        same = list_same_dates(days, evidence_figures)
+        number = read_weekday(weekday.text)
+        if not same or sentence is None or sentence.question:
+            continue
+        known = list_weekdays(same, f"{wish}\n{sentence.text}")
+        if number in known:
+            continue
+        if told_weekdays is None:  # a look at each weekday of the results
+            told_weekdays = read_told_weekdays(evidence_figures.index.text)
+        known.update(*(told_weekdays.get(day, ()) for _, day in same))
+        if known and number not in known:
             yield Claim(weekday.text, weekday.start, weekday.end, "calendar")
 
 
@@ -340,17 +351,35 @@ def pair_weekdays(text: str) -> Iterator[tuple[AnswerFigure, list[PartialDate]]]
             yield weekday, [*find_dates(fold_text(date.text))]
 
 
-def list_weekdays(
+def list_same_dates(
     days: Sequence[PartialDate], evidence_figures: EvidenceFigures
-) -> set[int | None]:
-    """List the weekdays of a date that the evidence has."""
+) -> list[tuple[PartialDate, PartialDate]]:
+    """List the readings of a date, each with a date of the evidence that is the same."""
     pairs = itertools.product(days, evidence_figures.days)
-    same = [(day, known) for day, known in pairs if known.day and is_same_date(day, known)]
-    weekdays = {find_weekday(day._replace(year=day.year or known.year)) for day, known in same}
-    known_days = {known for _, known in same}
-    told_pairs = pair_long_text(evidence_figures.index.text if same else "")
-    weekdays.update(read_weekday(day.text) for day, told in told_pairs if known_days & set(told))
+    return [
+        (day, known) for day, known in pairs if day.day == known.day and is_same_date(day, known)
+    ]
+
+
+def list_weekdays(same: Sequence[tuple[PartialDate, PartialDate]], told: str) -> set[int | None]:
+    """List the weekdays of a date by the calendar: in its year, else in that of the evidence or in
+    one that is told (`In 2025, 8 May is a Thursday`)."""
+    years = {int(year) for year in YEAR.compiled.findall(told)}
+    weekdays = {
+        find_weekday(day._replace(year=year))
+        for day, known in same
+        for year in (day.year or known.year, *(years if known.year and not day.year else ()))
+    }
     return weekdays - {None}
+
+
+def read_told_weekdays(text: str) -> dict[PartialDate, set[int | None]]:
+    """Read which weekdays stand beside each date."""
+    weekdays: dict[PartialDate, set[int | None]] = {}
+    for weekday, days in pair_long_text(text):
+        for day in days:
+            weekdays.setdefault(day, set()).add(read_weekday(weekday.text))
+    return weekdays
 
 
 def pair_long_text(text: str) -> Iterator[tuple[AnswerFigure, list[PartialDate]]]:
