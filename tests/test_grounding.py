@@ -1421,6 +1421,9 @@ def test_a_figure_of_a_page_that_nobody_opened_is_told_of_it() -> None:
         "fetch_page", Effect.NETWORK, "open it", arguments="http://127.0.0.1:8591/rent"
     )
     assert not texts(told, Evidence(("A day costs 15 euros.",), wish, actions=(opened,)))
+    for written in ("/rent/", "/rent#prices"):
+        asked, answer = wish.replace("/rent", written), told.replace("/rent", written)
+        assert not texts(answer, Evidence(("A day costs 15 euros.",), asked, actions=(opened,)))
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,8 @@ def tells_figure_of_unread(sentence: Sentence, index: EvidenceIndex) -> bool:
     files = [*PLACE.finditer(sentence.text)]
     ends = [*(match.start() for match in files[1:]), len(sentence.text)]
     for match, end in zip(files, ends, strict=False):
-        if not is_unread(match[0], index):
+        # A page is the same with a place in it and with a stroke at its end.
+        if not is_unread(match[0].partition("#")[0].rstrip("/"), index):
             continue
         _, start = locate_clause(sentence, sentence.start + match.start())
         told = PLACE.sub(" ", fold_text(sentence.text[start - sentence.start : end]))
