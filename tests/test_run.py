@@ -714,6 +714,19 @@ def test_what_is_told_of_a_file_where_only_another_was_read_is_said_to_be_that(
     assert (warning in done.err) is unread
 
 
+def test_a_file_that_was_left_alone_beside_a_change_is_no_mistaken_one(tmp_path: Path) -> None:
+    (tmp_path / "app.toml").write_text("port = 8080\n")
+    (tmp_path / "settings.toml").write_text("theme = 1\n")
+    change = '{"path": "app.toml", "old_string": "8080", "new_string": "9000"}'
+    calls = [called("read_file", '{"path": "app.toml"}'), called("edit_file", change)]
+    told = "The port in app.toml is 9000 now. settings.toml stays as it was."
+    with ModelServer([*calls, streamed(told)]) as server:
+        wish = "set the port to 9000 in app.toml, leave settings.toml alone"
+        done = run(server, tmp_path, "-y", wish, cwd=tmp_path)
+    assert (done.code, done.out) == (0, f"{told}\n")
+    assert "neither read nor changed" not in done.err
+
+
 @pytest.mark.parametrize(
     ("wish", "told", "warning"),
     [
@@ -723,6 +736,13 @@ def test_what_is_told_of_a_file_where_only_another_was_read_is_said_to_be_that(
             "No tool was used: parts.csv was neither read nor changed.",
         ),
         ("how do I see the stock?", "Open parts.csv in any program for tables.", ""),
+        ("how do I count?", "Run `head -n 20 parts.csv`, or 1 of 2 other ways.", ""),
+        ("what is a part?", "Level 1 of a tree; many keep parts in `parts.csv`.", ""),
+        (
+            "how many are there?",
+            "There are `33` in `parts.csv`.",
+            "No tool was used: parts.csv was neither read nor changed.",
+        ),
     ],
 )
 def test_figures_of_what_nothing_has_looked_at_are_said_to_be_that(
@@ -740,8 +760,13 @@ def test_figures_of_what_nothing_has_looked_at_are_said_to_be_that(
     [
         (['{"path": "a.log"}'], "All requests were answered.", True),
         (['{"path": "a.log"}'], "Up to line 2.000 all were answered.", False),
+        (['{"path": "a.log", "start_line": 8}'], "Up to about line 2.000 all were.", False),
         (['{"path": "a.log", "end_line": 9}'], "The first nine were answered.", False),
         (['{"path": "a.log"}', '{"path": "a.log", "start_line": 2001}'], "All were.", False),
+        (['{"path": "a.log"}', '{"path": "./a.log", "start_line": 2001}'], "All were.", False),
+        (['{"path": "./a.log"}', '{"path": "a.log", "start_line": 2001}'], "All were.", False),
+        (['{"path": "a.log", "start_line": 2001}', '{"path": "a.log"}'], "All were.", False),
+        (['{"path": "a.log"}', '{"path": "a.log"}'], "All were.", True),
     ],
 )
 def test_what_did_not_fit_into_a_result_is_said_to_be_unread(

@@ -275,10 +275,12 @@ MIN_TOLD_FILES = 2
 """Files that are told of a folder, beneath which they may be a proposal."""
 MIN_LETTERS = 4
 """Letters of a name without its ending that tell which file is meant."""
-LOCAL = (Effect.READ, Effect.WRITE)
 TEXT_ENDINGS = frozenset([".txt", ".md", ".csv", ".docx", ".xlsx", ".odt", ".pdf"])
 """Files that people call by their names without the ending: `my notes`."""
 NUMBER = re.compile(r"\d+")
+SEVERAL_DIGITS = re.compile(r"\d[\d.,]*\d")
+CODE_WORDS = re.compile(r"`[^`\n]*[^\W\d][^`\n]*`")
+"""A span of code that is no mere figure: a command, a setting."""
 SEPARATOR = re.compile(r"(?<=\d)[,.\u00a0\u202f ](?=\d{3})")
 """Between the digits of a figure: `1,411`."""
 FILE_WORD = re.compile(r"(?<![\w.~/+-])(?![~/])[\w.~/+-]*\w")
@@ -315,7 +317,8 @@ def find_unread_files(conversation: Conversation, answer: str) -> Sequence[str]:
 
 def find_mistaken_files(conversation: Conversation, answer: str) -> Sequence[str]:
     """Find the unread files that the request and the answer name although all calls of the turn
-    were for other single files: a search may have looked at any."""
+    were looks at other single files: a search may have looked at any, and beside a change it may
+    be said what was left alone."""
     folder, request = conversation.folder, conversation.history.user_request
     if not all(is_of_file(action, folder) for action in conversation.tools.turn_actions):
         return []
@@ -328,31 +331,43 @@ def find_mistaken_files(conversation: Conversation, answer: str) -> Sequence[str
 
 
 def find_unread_parts(actions: Sequence[ActionRecord], answer: str) -> Iterator[str]:
-    """Find what of long files was not read, where no later call is about the file and the answer
-    does not say up to which line it was."""
+    """Find what of long files was not read, where no later call is about the file, nor an earlier
+    one that left nothing over, and the answer does not say, roughly at least, up to which line it
+    was."""
     figures = {*NUMBER.findall(SEPARATOR.sub("", answer))}
-    for position, action in enumerate(actions, start=1):
+    for position, action in enumerate(actions):
         unread = NUMBER.search(SEPARATOR.sub("", action.unfinished))
-        if unread is None or figures & {unread[0], str(int(unread[0]) - 1)}:
+        if unread is None or figures & {unread[0], *round_roughly(int(unread[0]) - 1)}:
             continue
-        path = str(json.loads(action.arguments).get("path"))
-        if not any(path in later.arguments for later in actions[position:]):
+        name = PurePath(str(json.loads(action.arguments).get("path"))).name
+        others = [*filter(is_complete, actions[:position]), *actions[position + 1 :]]
+        if not any(name in other.arguments for other in others):
             yield action.unfinished
 
 
+def is_complete(action: ActionRecord) -> bool:
+    return action.ok and not action.unfinished
+
+
+def round_roughly(number: int) -> Iterator[str]:
+    """The number itself, to tens, to hundreds and so on: about 700 lines of 707."""
+    return (str(round(number, -places)) for places in range(len(str(number))))
+
+
 def is_of_file(action: ActionRecord, folder: Path) -> bool:
-    values = json.loads(action.arguments).values() if action.effect in LOCAL else ()
+    is_look = action.effect is Effect.READ
+    values = json.loads(action.arguments).values() if is_look else ()
     return any(isinstance(value, str) and is_present_file(folder / value) for value in values)
 
 
 def find_told_files(conversation: Conversation, answer: str) -> Iterator[str]:
-    """Find the files that are there and of which an answer tells figures, outside of code, and that
-    nothing said or found before names."""
+    """Find the files that are there and of which an answer tells figures, of several digits and
+    outside of code, and that nothing said or found before names."""
     history = conversation.history
     before = [message.content for message in history.messages[: history.turn_start + 1]]
     known = "\n".join([*before, *conversation.instructions.texts()])
     for text in list_statements(answer):
-        if any(map(str.isdigit, ENDING.sub(" ", text))):
+        if SEVERAL_DIGITS.search(ENDING.sub(" ", CODE_WORDS.sub(" ", text))):
             told = find_written_paths(text, conversation.folder)
             yield from (name for name in told if name not in known)
 
