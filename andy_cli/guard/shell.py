@@ -473,13 +473,13 @@ def _is_fed_data(command: ShellCommand) -> bool:
         return False
     match command.texts:
         case ("python" | "python3", "-c", code, *_):
-            return _only_computes(code)
+            return _only_reads_data(code)
         case ("python" | "python3", "-m", module, *_):
             return module in program_set("data_modules")
     return not doubt_about(command.words, ShellFolder(), lambda path: True)
 
 
-def _only_computes(code: str) -> bool:
+def _only_reads_data(code: str) -> bool:
     """Check whether Python code imports nothing but what reads data, and names nothing that runs
     a text."""
     try:
