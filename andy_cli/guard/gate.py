@@ -236,6 +236,8 @@ def _command_prefixes(line: str, workspace: Path) -> list[str]:
     """A rule for each command of a line; none where one of them has none."""
     prefixes: dict[str, None] = {}
     for command in list_commands(line, hidden=False):
+        if command.needs_no_rule:
+            continue
         if not command.plain or command.runs_input or not command.texts:
             return []
         very_words = glob.escape(" ".join(command.texts))

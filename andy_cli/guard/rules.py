@@ -14,8 +14,9 @@ by itself: who means `.env` or `.github/**` writes so. In a command line it stan
 names a file with secrets.
 
 Deny beats ask beats allow, wherever they come from and in whatever order. A call is allowed when
-every part of it is: each command of the line, each path, the address. It is denied or asked for
-when any part is, whatever wrapper the command hides in.
+every part of it is: each command of the line, each path, the address. What touches no file, such as
+`| head -5`, and a `cd` to the workspace need no rule beside another. It is denied or asked for when
+any part is, whatever wrapper the command hides in.
 
 A command matches as its words, an exact line or with `*` for anything after (`git log *`, also
 `git log:*`); an exact one says nothing of what flows into a program that may run it (`| bash`). A
@@ -69,6 +70,8 @@ class Facet(NamedTuple):
     """Words of a command that its shell takes for patterns of names: none that is quoted."""
     runs_input: bool = False
     """A command that may run what flows into it: `bash < setup.sh`, `xargs rm`."""
+    needs_no_rule: bool = False
+    """A command that touches no file, and feeds none that may do more: `| head -5`."""
 
 
 def list_facets(
@@ -92,11 +95,13 @@ def list_commands(line: str, hidden: bool) -> list[Facet]:
     """List the commands of a line; one that cannot be read is a part that no rule covers."""
     # The parser of command lines takes 20 ms to load, and most calls are no command.
     from andy_cli.guard.commands.bash import read_shell_line
+    from andy_cli.guard.commands.read_only_commands import find_harmless_commands
 
     unread_facet = Facet("command", (line,), plain=False)
     shell_line = read_shell_line(line)
     if shell_line is None:
         return [unread_facet]
+    harmless_commands = find_harmless_commands(shell_line.commands)
     facets = [
         Facet(
             "command",
@@ -105,8 +110,9 @@ def list_commands(line: str, hidden: bool) -> list[Facet]:
             reads=command.read_texts,
             patterns=command.patterns,
             runs_input=command.has_input and runs_input(command.texts),
+            needs_no_rule=number in harmless_commands,
         )
-        for command in shell_line.commands
+        for number, command in enumerate(shell_line.commands)
     ]
     if hidden:
         facets += [Facet("command", words) for words in behind(facets, MAX_DEPTH)]
@@ -518,12 +524,23 @@ class Rules(NamedTuple):
         """The rule that allows the last part of the call, if every part has one."""
         spoken_of = [rule for rule in self.allow if rule.about(subject.tool, subject.effect)]
         permitting = None
-        for facet in list_facets(subject.access, subject.places, hidden=False):
+        facets = list_facets(subject.access, subject.places, hidden=False)
+        for facet in facets:
             covering = (rule for rule in spoken_of if rule_fits(rule, facet, subject, wholly=True))
-            permitting = next(covering, None)
-            if permitting is None:
+            covering_rule = next(covering, None)
+            needs_none = facet.needs_no_rule or _enters_workspace(facet, subject.workspace)
+            if covering_rule is None and not needs_none:
                 return None
+            permitting = covering_rule or permitting
         return permitting
+
+
+def _enters_workspace(facet: Facet, workspace: Path) -> bool:
+    """Tell whether a command only goes to where it is: `cd /home/ada/project && make test`."""
+    match facet.texts:
+        case ("cd", folder) if facet.kind == "command" and facet.plain:
+            return folder == "." or (folder[:1] == "/" and Path(folder).resolve() == workspace)
+    return False
 
 
 def find_rule(rules: Sequence[PermissionRule], subject: RuleSubject) -> PermissionRule | None:

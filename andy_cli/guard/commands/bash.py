@@ -32,7 +32,8 @@ PLAIN_NODES = frozenset(
     """program command command_name word number raw_string string string_content pipeline list
     redirected_statement file_redirect file_descriptor negated_command subshell comment
     compound_statement concatenation test_command unary_expression binary_expression test_operator
-    simple_expansion variable_name if_statement elif_clause else_clause""".split()
+    simple_expansion variable_name special_variable_name if_statement elif_clause
+    else_clause""".split()
 )
 """Parts of a line that may run by itself."""
 

@@ -6,7 +6,7 @@ from functools import cache
 from getopt import GetoptError, gnu_getopt
 from typing import NamedTuple
 
-from andy_cli.guard.commands.bash import SAFE_IN_TEST, Word
+from andy_cli.guard.commands.bash import SAFE_IN_TEST, ShellCommand, Word
 from andy_cli.guard.commands.lookup import (
     UNKNOWN,
     WORKSPACE,
@@ -29,6 +29,10 @@ class ReadOnlyProgram(NamedTuple):
     letters: str
     long: list[str]
     kind: str
+    filters: bool = False
+    """Without a path it works on what flows into it."""
+    walks: str = ""
+    """A pattern of options with which it goes through folders all the same."""
 
 
 @cache
@@ -37,7 +41,13 @@ def read_only_programs() -> dict[str, ReadOnlyProgram]:
     programs = {}
     for row in load_table("read_only_programs")["program"]:
         names = row["names"].split()
-        program = ReadOnlyProgram(row.get("letters", ""), row.get("long", "").split(), row["takes"])
+        program = ReadOnlyProgram(
+            row.get("letters", ""),
+            row.get("long", "").split(),
+            row["takes"],
+            row.get("filters", False),
+            row.get("walks", ""),
+        )
         if names[0] in PROGRAMS_WITH_COMMANDS:
             names = [row["names"]]
         programs.update(dict.fromkeys(names, program))
@@ -63,6 +73,36 @@ def doubt_about(words: Sequence[Word], folder: ShellFolder, inside: Inside) -> s
     if name not in read_only_programs():
         return f"{name} may do anything"
     return _judge_reader(name, read_only_programs()[name], arguments, folder, inside)
+
+
+def find_harmless_commands(commands: Sequence[ShellCommand]) -> set[int]:
+    """Find the numbers of the commands that touch no file, and feed none that may do more."""
+    harmless_commands: set[int] = set()
+    # What flows into a command may be what it does (`echo "drop table x" | psql`): the last first.
+    for number, command in reversed([*enumerate(commands)]):
+        fed_commands = {at for at, other in enumerate(commands) if number in other.fed_by}
+        if fed_commands <= harmless_commands and _touches_no_file(command):
+            harmless_commands.add(number)
+    return harmless_commands
+
+
+def _touches_no_file(command: ShellCommand) -> bool:
+    """Tell whether a command only prints its words, or works on what a pipe brings: `| head -5`."""
+    words = _drop_timer(command.words)
+    program = read_only_programs().get(words[0].text) if words else None
+    if program is None or command.reads or not command.is_plain:
+        return False
+    if not (program.kind in TAKES_NO_PATH or (program.filters and command.fed_by)):
+        return False
+    return not (_walks(program, words) or doubt_about(words, ShellFolder(), lambda path: False))
+
+
+def _walks(program: ReadOnlyProgram, words: Sequence[Word]) -> bool:
+    """Tell whether an option makes a program go through folders."""
+    return bool(program.walks) and any(re.match(program.walks, word.text) for word in words[1:])
+
+
+TAKES_NO_PATH = frozenset({"none", "text", "any"})
 
 
 def _drop_timer(words: Sequence[Word]) -> Sequence[Word]:
