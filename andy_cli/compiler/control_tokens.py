@@ -27,6 +27,7 @@ REASONING = {
     "<|channel>thought": ("<channel|>",),
     "<|open|>think<|sep|>": ("<|close|>think<|sep|>",),
     "<|content_thinking|>": ("<|end_message|>",),
+    "<|think|>": ("<|end|>",),
     "Here is my thought process:": ("Here is my response:",),
     "Here are my reasoning steps:": ("[BEGIN FINAL RESPONSE]",),
 }
@@ -37,7 +38,7 @@ CLOSERS = tuple(
 )
 """Closers of reasoning that the prompt has opened, whatever the family."""
 
-_SHARED = ("<|end_message|>", "<channel|>", "Here is my response:")
+_SHARED = ("<|end_message|>", "<|end|>", "<channel|>", "Here is my response:")
 SPLITTING = tuple(closer for closer in CLOSERS if closer not in _SHARED)
 """Closers that say of what stands before them that it was thought, also if nothing opened it."""
 
