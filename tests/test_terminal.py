@@ -242,10 +242,28 @@ def test_a_command_that_said_nothing_in_its_time_is_said_to_have() -> None:
 def test_what_goes_on_in_the_background_is_not_waited_for_and_said(command: str) -> None:
     told = ran(command)
     try:
-        assert told["note"] == "It left a program running in the background."
+        assert re.fullmatch(r"It left a program running in the background(; .*)?\.", told["note"])
+        assert ("what it prints" in told["note"]) == (">" not in command)
         assert told["output"].startswith("started ")
     finally:
         os.kill(int(told["output"].split()[1]), 9)
+
+
+def test_a_program_in_the_background_lives_on_when_it_prints_and_that_is_kept(
+    workspace: Path,
+) -> None:
+    """Its pipe is read on: one that nobody reads ends a program at its next line."""
+    waiting = "until [ -e go ]; do sleep 0.05; done"
+    told = ran(f"({waiting}; echo one; echo key={KEY}; echo three; touch over) & echo started")
+    kept = re.search(r"what it prints from now on is in (\S+) until andy ends", told["note"])
+    assert kept, told
+    (workspace / "go").touch()
+    until = time.monotonic() + 20
+    while not ((workspace / "over").exists() and "three" in Path(kept[1]).read_text()):
+        assert time.monotonic() < until, "it was ended"
+        time.sleep(0.02)
+    assert Path(kept[1]).read_text().startswith("one\nkey=")
+    assert KEY not in Path(kept[1]).read_text()
 
 
 def test_what_is_just_ending_is_not_said_to_go_on() -> None:

@@ -126,6 +126,7 @@ def find_refusal(session: ChatSession, command: str) -> str:
 def describe_ending(finished: CommandRun) -> str:
     """Describe how it ended, if that was not plainly well."""
     background_note = ["a program goes on in the background"] * (finished.ending == "left")
+    background_note += filter(None, [finished.later_output])
     exit_note = [f"exit code {finished.code}"] * bool(finished.code)
     explanation = (
         [SHELL_SAYS[finished.code].rstrip(".").lower()] if finished.code in SHELL_SAYS else []

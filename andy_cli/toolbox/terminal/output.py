@@ -7,6 +7,9 @@ import codecs
 import os
 import re
 import secrets
+import select
+import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,6 +19,8 @@ from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.settings import state_folder
 from andy_cli.toolbox.files.names import count_noun, show_size
 
+CHUNK_SIZE = 1 << 16
+"""Bytes that are read at a time."""
 HEAD, TAIL = 6_000, 10_000
 """Characters that are told of a long output."""
 MAX_CHARACTERS = 512_000_000
@@ -92,6 +97,8 @@ class Spool:
         self._scrubber = Scrubber(known_secrets)
         self._size = 0
         self._file: int | None = None
+        self.path: Path | None = None
+        """Nothing where it cannot be written."""
         self.said = "the rest could not be kept"
         folder = state_folder() / "terminal"
         try:
@@ -100,7 +107,8 @@ class Spool:
             name = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(4)}.txt"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
             self._file = os.open(folder / name, flags, 0o600)
-            self.said = f"the whole is in {folder / name}"
+            self.path = folder / name
+            self.said = f"the whole is in {self.path}"
         except OSError:
             return
 
@@ -128,6 +136,40 @@ class Spool:
             self.said = f"{self.said.replace('the whole', 'a part')} ({error.strerror})"
             os.close(self._file)
             self._file = None
+
+
+def keep_later_output(reading: int, known_secrets: Sequence[str]) -> str:
+    """Keep what a program that was left running still prints to this pipe, as long as andy runs;
+    return where, in words, or nothing where it prints elsewhere.
+
+    A pipe that nobody reads ends a program at its next line.
+    """
+    if sys.platform == "win32" or _is_closed(reading):
+        return ""
+    spool = Spool(known_secrets)
+    following = threading.Thread(target=_fill_spool, args=(os.dup(reading), spool), daemon=True)
+    following.start()
+    if spool.path is None:
+        return "what it prints from now on cannot be kept"
+    return (
+        f"what it prints from now on is in {spool.path} until andy ends, and its next line may end "
+        "it then, unless it is started with its output in a file of its own"
+    )
+
+
+def _is_closed(reading: int) -> bool:
+    """Tell whether nobody writes to a pipe any more, and all of it was read."""
+    ready = select.poll()
+    ready.register(reading, select.POLLIN)
+    return any(event == select.POLLHUP for _, event in ready.poll(0))
+
+
+def _fill_spool(reading: int, spool: Spool) -> None:
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    with os.fdopen(reading, "rb", buffering=0) as pipe:
+        while data := pipe.read(CHUNK_SIZE):
+            spool.write(decoder.decode(data))
+    spool.close()
 
 
 def _make_room(folder: Path) -> None:

@@ -25,13 +25,12 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.programs import find_program
 from andy_cli.toolbox.runtime_context import Work, here
 from andy_cli.toolbox.terminal.environment import clean_environment
-from andy_cli.toolbox.terminal.output import Output
+from andy_cli.toolbox.terminal.output import CHUNK_SIZE, Output, keep_later_output
 from andy_cli.toolbox.terminal.processes import MARK, StartedProcess, end_command, has_left_program
 from andy_cli.toolbox.terminal.sandbox import only_reads, sandboxed_line
 from andy_cli.toolbox.terminal.sandboxes import secrets_in
 from andy_cli.toolbox.tool import Display, Outcome, progress
 
-CHUNK_SIZE = 1 << 16
 MAX_LAST_CHUNKS = 16
 """Pieces that are taken of one that was ended."""
 POLL_INTERVAL = 0.05
@@ -74,6 +73,8 @@ class CommandRun(NamedTuple):
     code: int
     output: str
     boxed: bool
+    later_output: str = ""
+    """The place of what a program that it left running still prints, in words."""
 
 
 def run_outcome(command: str, seconds: float, notes: list[str], work: Work) -> Outcome:
@@ -99,7 +100,8 @@ def run_outcome(command: str, seconds: float, notes: list[str], work: Work) -> O
         f", exit code {finished_run.code}" if finished_run.code else ""
     )
     if finished_run.ending == "left":
-        notes.append("It left a program running in the background.")
+        left_note = ["It left a program running in the background", finished_run.later_output]
+        notes.append(f"{'; '.join(filter(None, left_note))}.")
     if finished_run.code in SHELL_SAYS:
         notes.append(SHELL_SAYS[finished_run.code])
     if hidden := list_hidden(finished_run):
@@ -163,22 +165,24 @@ def run_command(
     )
     if harmless:
         environment = {**environment, **PLAIN_GIT}
-    output = Output(secrets_of(os.environ), show_output)
+    known_secrets = secrets_of(os.environ)
+    output, later_output = Output(known_secrets, show_output), ""
     with _start_command(sandboxed or line, environment) as started:
         try:
             ending = _follow_command(started, output, work)
             if ending in ("timed out", "stopped"):
                 end_command(started)
                 _take_the_rest(started.reading, output)
+            elif ending == "left":
+                later_output = keep_later_output(started.reading, known_secrets)
         except BaseException:
             end_command(started)
             raise
         finally:
             output.close()
     code = started.process.returncode
-    return CommandRun(
-        ending, code if code >= 0 else 128 - code, output.text(), sandboxed is not None
-    )
+    exit_code = code if code >= 0 else 128 - code
+    return CommandRun(ending, exit_code, output.text(), sandboxed is not None, later_output)
 
 
 def _shell_line(command: str) -> list[str]:
