@@ -35,6 +35,7 @@ from andy_cli.settings import load
 from andy_cli.toolbox import collection, runtime_context
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
 from andy_cli.toolbox.files import editing
+from andy_cli.toolbox.files.differences import compare_texts
 from andy_cli.toolbox.files.search import expressions, globs, ignoring, listing, searching
 from andy_cli.toolbox.scripts import find_script_charset
 from tests.cases import Row
@@ -1148,6 +1149,31 @@ def test_a_long_change_is_shown_by_head_and_tail_with_counts(workspace: Path) ->
     change = shown("write_file", path="a", content=new.replace("1", "2"))
     assert change[0].endswith(" removed")
     assert len(change) < 1205
+
+
+def test_of_a_change_in_a_long_line_the_place_of_the_change_is_shown(workspace: Path) -> None:
+    """The beginning of both lines is the same, and says nothing of what is agreed to."""
+    (workspace / "a.js").write_text(f"one\n{'x' * 5000}price = 10;{'y' * 5000}\nend\n")
+    edit = {"path": "a.js", "old_string": "price = 10", "new_string": "price = 9000"}
+    asked = claimed(TOOLS, "edit_file", **edit).diff.split("\n")
+    left, lead = "[... 4,908 the same] ", "x" * 92
+    assert [line[: len(left) + 112] for line in asked[2:4]] == [
+        f"-{left}{lead}price = 10;{'y' * 8}",
+        f"+{left}{lead}price = 9000;{'y' * 6}",
+    ]
+    assert all(len(line) < 1100 and line.endswith(" more]") for line in asked[2:4])
+    assert called("edit_file", edit).display.diff.split("\n") == asked
+
+
+def test_lines_of_a_large_change_are_shown_from_where_each_differs() -> None:
+    old = [f"{'x' * 2000} {number}" for number in range(3)]
+    new = [line.replace(" ", " number ") for line in old]
+    shown = compare_texts("\n".join(old), "\n".join(new)).diff.split("\n")
+    lead = "x" * 99
+    assert shown[1:] == [
+        *(f"-[... 1,901 the same] {lead} {number}" for number in range(3)),
+        *(f"+[... 1,901 the same] {lead} number {number}" for number in range(3)),
+    ]
 
 
 def test_a_claim_reads_nothing_outside(workspace: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@
 
 import difflib
 import re
+from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -19,6 +20,8 @@ HEAD, TAIL = 1000, 200
 """Lines that are kept of a long change; a screen shows fewer, and all of these on request."""
 MAX_LINE_LENGTH = 1000
 """Characters of a line that are kept."""
+LEAD_LENGTH = 100
+"""Characters of a longer line that are kept in front of where it changes."""
 MAX_COMPARED_LINES = 2000
 """Lines that differ up to which they are compared: beyond that it takes too long."""
 AROUND = 3
@@ -116,7 +119,11 @@ def _shift_span(span: str, offset: int) -> str:
 
 def shorten_diff(lines: Sequence[str]) -> list[str]:
     """Keep head and tail of a long diff, with how many lines stand between them."""
-    narrow = [_shorten_line(replace_surrogates(line)) for line in lines]
+    starts = _find_changed_starts(lines)
+    narrow = [
+        _shorten_line(replace_surrogates(line), starts.get(number, 0))
+        for number, line in enumerate(lines)
+    ]
     if len(narrow) <= HEAD + TAIL + 1:
         return narrow
     leading, trailing = narrow[:-TAIL], narrow[-TAIL:]
@@ -126,7 +133,30 @@ def shorten_diff(lines: Sequence[str]) -> list[str]:
     return [*leading[:HEAD], note, *header, *trailing]
 
 
-def _shorten_line(line: str) -> str:
+def _find_changed_starts(lines: Sequence[str]) -> dict[int, int]:
+    """Find where what is kept of a long line begins: shortly before where it differs from the one
+    that it is exchanged for. Lines are named by their numbers."""
+    starts: dict[int, int] = {}
+    removed: deque[int] = deque()
+    for number, line in enumerate(lines):
+        if line.startswith("-"):
+            if removed and removed[-1] != number - 1:
+                removed.clear()
+            removed.append(number)
+        elif line.startswith("+") and removed:
+            old_number = removed.popleft()
+            old_line = lines[old_number]
+            if max(len(line), len(old_line)) > MAX_LINE_LENGTH:
+                start = max(0, _count_alike(old_line[1:], line[1:]) - LEAD_LENGTH)
+                starts[old_number] = starts[number] = start
+        else:
+            removed.clear()
+    return starts
+
+
+def _shorten_line(line: str, start: int) -> str:
+    if start:
+        line = f"{line[:1]}[... {start:,} the same] {line[start + 1 :]}"
     left_out = len(line) - MAX_LINE_LENGTH
     return line if left_out <= 0 else f"{line[:MAX_LINE_LENGTH]} [... {left_out:,} more]"
 
