@@ -449,6 +449,24 @@ def test_a_mail_and_rich_text_are_read_as_a_person_does(workspace: Path) -> None
     assert indexed(workspace).read == 2
 
 
+def list_mail_text(mail_type: str, *bodies: tuple[str, str]) -> list[str]:
+    """What is read of a mail with these bodies, each of its type."""
+    parts = [
+        f"--b\nContent-Type: text/{subtype}; charset=utf-8\n\n{body}\n" for subtype, body in bodies
+    ]
+    head = f"Subject: Offer\nContent-Type: multipart/{mail_type}; boundary=b\n\n"
+    return mail.read_message("".join([head, *parts, "--b--\n"]).encode()).split("\n\n")
+
+
+def test_a_mail_is_read_as_a_page_where_its_text_does_not_say_the_same() -> None:
+    """An empty text beside the page, or the footer of a mailing list below it, is not the mail."""
+    page = ("html", "<p>The <b>kestrel</b></p>")
+    assert list_mail_text("alternative", ("plain", "kestrel"), page)[1:] == ["kestrel"]
+    assert list_mail_text("alternative", ("plain", " \n"), page)[1:] == ["The kestrel"]
+    footer = ("plain", "Unsubscribe at list.example")
+    assert list_mail_text("mixed", page, footer)[1:] == ["The kestrel", footer[1]]
+
+
 @pytest.mark.parametrize(
     ("written", "text"),
     [

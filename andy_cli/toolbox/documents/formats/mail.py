@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from email.errors import HeaderParseError
 from email.header import decode_header, make_header
 from email.message import Message
+from typing import NamedTuple
 
 from andy_cli.toolbox.documents.charsets import decode_text
 from andy_cli.toolbox.documents.html import plain_text
@@ -18,38 +19,55 @@ MAX_PARTS = 1000
 
 
 def read_message(data: bytes) -> str:
-    """Write a mail as a person reads it; of what is given as text and as a page the text alone."""
+    """Write a mail as a person reads it; of what is given as text and as a page the text alone, if
+    there is any."""
     message = email.message_from_bytes(data, policy=email.policy.compat32)
     parts = list_parts(message)
     headers = [
         f"{name}: {value}" for name in SHOWN_HEADERS if (value := read_header(message, name))
     ]
-    attached = [name_attachment(part) for part in parts if is_attachment(part)]
+    attached = [name_attachment(part.message) for part in parts if is_attachment(part.message)]
     footer = [f"Attached: {', '.join(attached)}"] if attached else []
     return "\n\n".join(filter(None, ["\n".join(headers), *read_bodies(parts), *footer]))
 
 
-def list_parts(message: Message) -> list[Message]:
+class MailPart(NamedTuple):
+    message: Message
+    has_text: bool
+    """True if the same is there as text beside it."""
+
+
+def list_parts(message: Message) -> list[MailPart]:
     """List the parts that hold something, outermost first; a mail within a mail is one."""
-    waiting, parts = [message], list[Message]()
+    waiting, parts = [MailPart(message, has_text=False)], list[MailPart]()
     while waiting and len(parts) < MAX_PARTS:
         part = waiting.pop(0)
-        inner = part.get_payload()
-        if part.get_content_maintype() == "multipart" and isinstance(inner, list):
-            waiting[:0] = [one for one in inner if isinstance(one, Message)]
+        inner = part.message.get_payload()
+        if part.message.get_content_maintype() == "multipart" and isinstance(inner, list):
+            inner_messages = [one for one in inner if isinstance(one, Message)]
+            is_choice = part.message.get_content_subtype() == "alternative"
+            has_text = part.has_text or (is_choice and any(map(is_plain_text, inner_messages)))
+            waiting[:0] = [MailPart(one, has_text) for one in inner_messages]
         else:
             parts.append(part)
     return parts
 
 
-def read_bodies(parts: list[Message]) -> Iterator[str]:
+def is_plain_text(message: Message) -> bool:
+    """Tell whether it is text that says something: many mails have an empty one beside a page."""
+    is_text = message.get_content_type() == "text/plain" and not is_attachment(message)
+    return is_text and bool(read_payload(message).strip())
+
+
+def read_bodies(parts: list[MailPart]) -> Iterator[str]:
     """Read the words of the mail."""
-    bodies = [part for part in parts if not is_attachment(part)]
-    plain = [part for part in bodies if part.get_content_type() != "text/html"]
-    for part in plain:
-        yield read_payload(part).strip()
-    for part in [] if plain else bodies:
-        yield plain_text(read_payload(part))[1].strip()
+    for part in parts:
+        if is_attachment(part.message):
+            continue
+        if part.message.get_content_type() != "text/html":
+            yield read_payload(part.message).strip()
+        elif not part.has_text:
+            yield plain_text(read_payload(part.message))[1].strip()
 
 
 def read_payload(part: Message) -> str:
