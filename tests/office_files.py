@@ -40,6 +40,32 @@ def make_pptx(slides: Sequence[tuple[str, str, str]]) -> bytes:
     return file.getvalue()
 
 
+def make_tables(rows: Sequence[Sequence[str]]) -> dict[str, bytes]:
+    """A paragraph `Before` and a table of these cells, in documents by their names."""
+    document = Document()
+    document.add_paragraph("Before")
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[5])
+    slide.shapes.title.text = "Before"
+    sizes = len(rows), len(rows[0])
+    written = open_document.OpenDocumentText()
+    written.text.addElement(text.P(text="Before"))
+    written.text.addElement(sheet := table.Table(name="A"))
+    grids = document.add_table(*sizes), slide.shapes.add_table(*sizes, 0, 0, 9, 9).table
+    for number, cells in enumerate(rows):
+        sheet.addElement(row := table.TableRow())
+        for column, content in enumerate(cells):
+            for grid in grids:
+                grid.cell(number, column).text = content
+            row.addElement(cell := table.TableCell())
+            for paragraph in content.split("\n"):
+                cell.addElement(text.P(text=paragraph))
+    saved = {"a.docx": io.BytesIO(), "a.pptx": io.BytesIO()}
+    document.save(saved["a.docx"])
+    presentation.save(saved["a.pptx"])
+    return {name: file.getvalue() for name, file in saved.items()} | {"a.odt": _save(written)}
+
+
 def make_reordered_pptx() -> bytes:
     """Two slides, of which the second was moved before the first."""
     presentation = pptx.Presentation(io.BytesIO(make_pptx([("One", "", ""), ("Two", "", "")])))

@@ -19,7 +19,7 @@ from andy_cli.toolbox.documents.formats import mail, opendocument, package, pptx
 from andy_cli.toolbox.documents.text import TextPart, text_of
 from tests import office_files
 from tests.cases import draw_cases
-from tests.papers import pdf
+from tests.papers import docx, pdf
 from tests.test_documents import indexed
 from tests.tools import ran, shipped, work_in
 
@@ -60,7 +60,7 @@ def workspace(tmp_path: Path, home: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
-        ("a.docx", [TextPart("", f"Dear Ada,\n{KESTREL}\nleft\nright", "paragraph")]),
+        ("a.docx", [TextPart("", f"Dear Ada,\n{KESTREL}\nleft\tright", "paragraph")]),
         (
             "a.epub",
             [
@@ -371,6 +371,30 @@ def make_row(*cells: str, repeated: int = 1) -> str:
         row += f'<table:table-cell table:number-columns-repeated="{count or 1}">'
         row += f"<text:p>{value}</text:p></table:table-cell>" if value else "</table:table-cell>"
     return f"{row}</table:table-row>"
+
+
+GRID = (("Name", "", "Due"), ("Ada", "1.234,56", "May\nor June"), ("", "7", ""))
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.odt"])
+def test_a_row_of_a_table_in_a_document_is_one_line_and_keeps_its_columns(name: str) -> None:
+    content = office_files.make_tables(GRID)[name]
+    text = "\n".join(part.text for part in text_of(io.BytesIO(content), name))
+    assert text.splitlines() == ["Before", "Name\t\tDue", "Ada\t1.234,56\tMay or June", "\t7"]
+
+
+def test_a_cell_over_two_columns_leaves_the_next_ones_where_they_are() -> None:
+    cell = "<w:tc>{}<w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc>"
+    wide = cell.format("<w:tcPr><w:gridSpan w:val='2'/></w:tcPr>", "A")
+    row = f"<w:tr>{wide}{cell.format('', 'B')}</w:tr>"
+    (part,) = text_of(io.BytesIO(docx([], raw=f"<w:tbl>{row}</w:tbl>")), "a.docx")
+    assert part.text == "A\t\tB"
+
+
+def test_a_page_that_is_laid_out_by_a_table_keeps_its_paragraphs() -> None:
+    content = office_files.make_tables([(f"{'a' * 600}\nb", "c" * 600)])["a.docx"]
+    (part,) = text_of(io.BytesIO(content), "a.docx")
+    assert part.text.splitlines()[1:] == ["a" * 600, "b", "c" * 600]
 
 
 def read_open_sheet(*rows: str) -> str:

@@ -10,7 +10,13 @@ Source: ECMA-376, part 1, section 17; part 3, section 10 (alternatives).
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
-from andy_cli.toolbox.documents.formats.package import FAULTS, Package, opened_package, plain_name
+from andy_cli.toolbox.documents.formats.package import (
+    FAULTS,
+    Package,
+    TableRows,
+    opened_package,
+    plain_name,
+)
 
 MAIN = "word/document.xml"
 AROUND = ("footnotes", "endnotes", "comments", "header", "footer")
@@ -25,7 +31,8 @@ BETWEEN = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 
 
 def read_parts(file: BinaryIO) -> list[tuple[str, str]]:
-    """Return (place, text), a paragraph a line; the place of the text itself is empty.
+    """Return (place, text), a paragraph or a row of a table a line; the place of the text itself is
+    empty.
 
     Raises ToolError for what cannot be read.
     """
@@ -57,6 +64,7 @@ def _read_part(package: Package, name: str) -> str:
 class _DocxReader:
     def __init__(self) -> None:
         self.pieces: list[str] = []
+        self._rows = TableRows()
         self._in_text = False
         self._in_fallback = 0
         self._alternatives = [0]  # pieces that stood before each that is open
@@ -74,6 +82,7 @@ class _DocxReader:
             self.pieces.append(BETWEEN[kind])
         elif kind == "txbxContent" and self.pieces and not self.pieces[-1].endswith("\n"):
             self.pieces.append("\n")  # a box stands within a paragraph, and has its own
+        self._rows.start(kind, self.pieces, attributes.get(f"{name.rpartition(' ')[0]} val", ""))
 
     def end(self, name: str) -> None:
         if self._in_fallback:
@@ -82,8 +91,11 @@ class _DocxReader:
         self._in_text = False
         if plain_name(name, COMPATIBILITY) == "AlternateContent":
             self._alternatives.pop()
-        if plain_name(name, WORD) == "p":
+        kind = plain_name(name, WORD)
+        if kind == "p":
             self.pieces.append("\n")
+        elif kind == "tr":
+            self._rows.end_row(self.pieces)
 
     def characters(self, text: str) -> None:
         if self._in_text:

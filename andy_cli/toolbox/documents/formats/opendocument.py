@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.documents.formats.package import opened_package, plain_name
+from andy_cli.toolbox.documents.formats.package import TableRows, opened_package, plain_name
 
 CONTENT = "content.xml"
 NAMESPACE = "urn:oasis:names:tc:opendocument:xmlns:{}:1.0"
@@ -41,6 +41,9 @@ def read_parts(file: BinaryIO) -> list[tuple[str, str]]:
     return [(part_name, text) for part_name, text in named_texts if part_name or text]
 
 
+OF_TABLE = {"table-row": "tr", "table-cell": "tc", "covered-table-cell": "tc"}
+
+
 class _Aside(NamedTuple):
     """A comment or a footnote: it stands in brackets where it belongs."""
 
@@ -64,6 +67,7 @@ class _OpenDocumentReader:
         self._in_deleted = 0
         self._in_sheet = False
         self._asides: list[_Aside] = []
+        self._rows = TableRows()
         self._cells: list[_Cell] = []
         self._row_repeated = 1
         self._room = MAX_CHARACTERS
@@ -84,18 +88,20 @@ class _OpenDocumentReader:
         elif plain_name(name, DRAW) == "page":
             self._slides += 1
             self.parts.append((f"slide {self._slides}", []))
-        elif self._in_sheet:
-            self._start_in_sheet(plain_name(name, TABLE), attributes)
+        elif kind := plain_name(name, TABLE):
+            self._start_in_table(kind, attributes)
 
-    def _start_in_sheet(self, kind: str, attributes: Mapping[str, str]) -> None:
-        if kind == "table":
+    def _start_in_table(self, kind: str, attributes: Mapping[str, str]) -> None:
+        columns = attributes.get(f"{TABLE[0]} number-columns-repeated", "1")
+        if not self._in_sheet:
+            self._rows.start(OF_TABLE.get(kind, ""), self.parts[-1][1], columns)
+        elif kind == "table":
             self.parts.append((f"sheet {attributes.get(f'{TABLE[0]} name', '')}", []))
         elif kind == "table-row":
             self._cells = []
             self._row_repeated = int(attributes.get(f"{TABLE[0]} number-rows-repeated", "1"))
         elif kind in ("table-cell", "covered-table-cell"):
-            repeated = int(attributes.get(f"{TABLE[0]} number-columns-repeated", "1"))
-            self._cells.append(_Cell([], repeated))
+            self._cells.append(_Cell([], int(columns)))
 
     def end(self, name: str) -> None:
         if self._in_deleted:
@@ -106,10 +112,13 @@ class _OpenDocumentReader:
         elif self._asides and plain_name(name, TEXT + OFFICE) in ASIDES:
             text = " ".join("".join(self._asides.pop().pieces).split())
             self._add(f" [{text}] " if text else "")
-        elif self._in_sheet and plain_name(name, TABLE) == "table-row":
+        elif plain_name(name, TABLE) == "table-row":
             self._end_row()
 
     def _end_row(self) -> None:
+        if not self._in_sheet:
+            self._rows.end_row(self.parts[-1][1])
+            return
         cells = [("".join(cell.pieces).strip(), cell.repeated) for cell in self._cells]
         while cells and not cells[-1][0]:
             cells.pop()  # the rest of a row is empty, to the last column that there can be

@@ -125,3 +125,52 @@ def plain_name(name: str, namespaces: tuple[str, ...]) -> str:
     """Return the element's own name if it is of one of these namespaces, else nothing."""
     namespace, _, local_name = name.rpartition(" ")
     return local_name if namespace in namespaces else ""
+
+
+MAX_ROW_CHARACTERS = 1000
+"""Characters of a row that stands in one line: what has more is a page laid out by a table."""
+MAX_COLUMNS = 100
+"""Columns of one cell."""
+
+
+class _RowCell(NamedTuple):
+    start: int
+    """The number of pieces in front of it."""
+    columns: int
+
+
+class TableRows:
+    """The rows of tables within a text that is collected in pieces: each becomes one line, its
+    cells between tabs."""
+
+    def __init__(self) -> None:
+        self._rows: list[list[_RowCell]] = []
+
+    def start(self, kind: str, pieces: list[str], columns: str = "1") -> None:
+        """Begin a row (`tr`), a cell of it (`tc`), or take from a `gridSpan` how many columns the
+        last cell has; other elements are none of a table."""
+        if kind == "tr":
+            self._rows.append([])
+        elif kind == "tc" and self._rows:
+            self._rows[-1].append(_RowCell(len(pieces), _read_columns(columns)))
+        elif kind == "gridSpan" and self._rows and self._rows[-1]:
+            self._rows[-1][-1] = self._rows[-1][-1]._replace(columns=_read_columns(columns))
+
+    def end_row(self, pieces: list[str]) -> None:
+        cells = self._rows.pop() if self._rows else []
+        if not cells:
+            return
+        ends = [*(cell.start for cell in cells[1:]), len(pieces)]
+        texts = ["".join(pieces[cell.start : end]) for cell, end in zip(cells, ends, strict=True)]
+        if sum(map(len, texts)) > MAX_ROW_CHARACTERS:
+            return
+        columns = [
+            column
+            for cell, text in zip(cells, texts, strict=True)
+            for column in (" ".join(text.split()), *[""] * (cell.columns - 1))
+        ]
+        pieces[cells[0].start :] = ["\t".join(columns).rstrip("\t") + "\n"]
+
+
+def _read_columns(written: str) -> int:
+    return min(int(written), MAX_COLUMNS) if written.isdecimal() else 1

@@ -9,7 +9,12 @@ Source: ECMA-376, part 1, sections 19 and 21.
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
-from andy_cli.toolbox.documents.formats.package import Package, opened_package, plain_name
+from andy_cli.toolbox.documents.formats.package import (
+    Package,
+    TableRows,
+    opened_package,
+    plain_name,
+)
 
 START = "ppt/presentation.xml"
 DRAWING = (
@@ -57,11 +62,11 @@ def _read_slide(package: Package, name: str) -> str:
 
 
 def _read_text(package: Package, name: str) -> str:
-    """Read a slide or its notes, a paragraph a line."""
+    """Read a slide or its notes, a paragraph or a row of a table a line."""
     text = _Text()
     package.parse(name, text.start, text.end, text.characters)
-    lines = (line.strip() for line in "".join(text.pieces).split("\n"))
-    return "\n".join(line for line in lines if line)
+    lines = (line.strip(" ") for line in "".join(text.pieces).split("\n"))
+    return "\n".join(line for line in lines if line.strip())
 
 
 class _Text:
@@ -70,6 +75,7 @@ class _Text:
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self._in_text = self._in_field = False
+        self._rows = TableRows()
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         kind = plain_name(name, DRAWING)
@@ -77,6 +83,7 @@ class _Text:
         self._in_text = kind == "t" and not self._in_field
         if kind == "br":
             self.pieces.append("\n")
+        self._rows.start(kind, self.pieces)
 
     def end(self, name: str) -> None:
         self._in_text = False
@@ -85,6 +92,8 @@ class _Text:
             self._in_field = False
         elif kind == "p":
             self.pieces.append("\n")
+        elif kind == "tr":
+            self._rows.end_row(self.pieces)
 
     def characters(self, text: str) -> None:
         if self._in_text:
