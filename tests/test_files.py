@@ -34,7 +34,7 @@ from andy_cli.resources import bundled_folder
 from andy_cli.settings import load
 from andy_cli.toolbox import collection, runtime_context
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
-from andy_cli.toolbox.files import editing
+from andy_cli.toolbox.files import editing, reading
 from andy_cli.toolbox.files.differences import compare_texts
 from andy_cli.toolbox.files.search import expressions, globs, ignoring, listing, searching
 from andy_cli.toolbox.scripts import find_script_charset
@@ -281,9 +281,27 @@ def test_a_long_file_is_read_page_by_page(workspace: Path) -> None:
 
 def test_a_long_line_is_cut_and_says_so(workspace: Path) -> None:
     (workspace / "a.txt").write_text("x" * 5000 + "\nshort\n")
-    first, second = done("read_file", path="a.txt").split("\n")
+    result = called("read_file", {"path": "a.txt"})
+    first, second, note = result.content.split("\n")
     assert first == "x" * 4000 + " [... 1,000 characters more]"
-    assert second == "short"
+    assert (second, note) == ("short", reading.CUT)
+    assert result.unfinished == "1,000 characters of long lines of a.txt were not read"
+
+
+def test_what_a_cut_text_leaves_out_is_said_to_the_user_too(workspace: Path) -> None:
+    (workspace / "a.json").write_text("x" * 250_000)
+    got = called("file_get", {"path": "a.json"})
+    assert got.did == "read the first 20,000 characters of a.json, 250.0 kB"
+    assert got.unfinished == "what stands behind the first 20,000 characters of a.json was not read"
+    assert "A larger maxLength" in got.content
+    assert "A larger" not in done("file_get", path="a.json", maxLength=200_000)
+    ingested = called("file_ingest", {"path": "a.json"})
+    assert ingested.did == "read the text of a.json, 100,000 of 250,000 characters"
+    assert ingested.unfinished == "characters 100,001 to 250,000 of a.json were not read"
+    (workspace / "a.json").write_text("x" * 5_500_000)
+    ingested = called("file_ingest", {"path": "a.json"})
+    assert ingested.did == "read the text of a.json, 100,000 of at least 5,000,000 characters"
+    assert ingested.unfinished == "characters 100,001 to the last of a.json were not read"
 
 
 @pytest.mark.parametrize(

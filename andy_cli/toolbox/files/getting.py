@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.toolbox.files.encodings import encoding_of
-from andy_cli.toolbox.files.names import show_path, show_size
+from andy_cli.toolbox.files.names import count_noun, show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.reading import refuse_binary
 from andy_cli.toolbox.runtime_context import Work
@@ -46,9 +46,16 @@ def get_file(path: str, encoding: str, longest: int, work: Work) -> Outcome:
         "encoding": content.encoding,
         "content": content.text,
     }
-    if content.cut:
-        record |= {"truncated": True, "rest": "A larger maxLength or read_file shows more."}
-    return Outcome(record, f"read {name}, {show_size(size)}")
+    if not content.cut:
+        return Outcome(record, f"read {name}, {show_size(size)}")
+    larger = "A larger maxLength or read_file" if longest < MAX_CHARACTERS else "read_file"
+    record |= {"truncated": True, "rest": f"{larger} shows more, and search_files finds the rest."}
+    told = f"the first {count_noun(len(content.text), 'character')} of {name}"
+    return Outcome(
+        record,
+        f"read {told}, {show_size(size)}",
+        unfinished=f"what stands behind {told} was not read",
+    )
 
 
 def _read_content(file: BinaryIO, name: str, encoding: str, longest: int, work: Work) -> Content:

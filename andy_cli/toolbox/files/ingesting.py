@@ -32,6 +32,7 @@ def ingest_file(written: str, work: Work) -> Outcome:
     if not text.strip():
         return Outcome(f"{name} holds no text.", f"read {name}: it holds no text")
     shown_text = text[:MAX_CHARACTERS]
+    amount_read, unfinished = count_noun(len(text), "character"), ""
     if len(text) > MAX_CHARACTERS:
         # Of a larger file no more is read.
         at_least = "at least " * (len(text) == MAX_FILE_CHARACTERS)
@@ -39,7 +40,10 @@ def ingest_file(written: str, work: Work) -> Outcome:
             f"\n[The first {count_noun(MAX_CHARACTERS, 'character')} of {at_least}{len(text):,}. "
             "search_files finds what stands in the rest.]"
         )
-    return Outcome(shown_text, f"read the text of {name}, {count_noun(len(text), 'character')}")
+        amount_read = f"{MAX_CHARACTERS:,} of {at_least}{amount_read}"
+        last = "the last" if at_least else f"{len(text):,}"
+        unfinished = f"characters {MAX_CHARACTERS + 1:,} to {last} of {name} were not read"
+    return Outcome(shown_text, f"read the text of {name}, {amount_read}", unfinished=unfinished)
 
 
 def text_of(file: BinaryIO, name: str, work: Work) -> str:

@@ -6,7 +6,7 @@ it is written in and how many lines it has is known only at its end).
 
 import codecs
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import BinaryIO, NamedTuple
 
@@ -28,6 +28,7 @@ MAX_LINES, MAX_CHARACTERS = 2000, 60_000
 """Of one page."""
 MAX_LINE_LENGTH = 4000
 """Characters; what goes on longer is cut."""
+CUT = f"[Of long lines {MAX_LINE_LENGTH} characters are shown: search_files finds the rest.]"
 ENCODED = "[Words may be encoded in it: file_ingest reads its text.]"
 
 
@@ -67,9 +68,7 @@ def read_page(
             )
         end = min(last_line or total, total)
         page_lines = _that_fit(islice(read_lines(file, encoding, work), first_line - 1, end))
-    shown_lines = [
-        _show_line(number, line, numbered) for number, line in enumerate(page_lines, first_line)
-    ]
+    shown_lines = _show_lines(page_lines, first_line, numbered)
     reached = first_line + len(page_lines) - 1
     if reached < total:
         shown_lines.append(_describe_rest(first_line, reached, total))
@@ -77,8 +76,18 @@ def read_page(
     if first_line == 1 and reached == total:
         amount_read = count_noun(total, "line")
     shown_lines += [ENCODED] * is_document("", name)
-    unfinished = f"lines {reached + 1:,} to {end:,} of {name} were not read" * (reached < end)
+    unread = _list_unread(page_lines, reached, end)
+    unfinished = f"{' and '.join(unread)} of {name} were not read" * bool(unread)
     return Outcome("\n".join(shown_lines), f"read {name}, {amount_read}", unfinished=unfinished)
+
+
+def _list_unread(page_lines: Sequence[PageLine], reached: int, end: int) -> list[str]:
+    """List what is left out up to the last line that was asked for, in words."""
+    cut_characters = sum(line.more for line in page_lines)
+    unread = [f"lines {reached + 1:,} to {end:,}"] * (reached < end)
+    return unread + [f"{count_noun(cut_characters, 'character')} of long lines"] * (
+        cut_characters > 0
+    )
 
 
 def _that_fit(page_lines: Iterator[PageLine]) -> list[PageLine]:
@@ -92,8 +101,12 @@ def _that_fit(page_lines: Iterator[PageLine]) -> list[PageLine]:
     return fitting_lines
 
 
-def _show_line(number: int, line: PageLine, numbered: bool) -> str:
-    return f"{number:>6}\t{line}" if numbered else str(line)
+def _show_lines(page_lines: Sequence[PageLine], first_line: int, numbered: bool) -> list[str]:
+    shown_lines = [
+        f"{number:>6}\t{line}" if numbered else str(line)
+        for number, line in enumerate(page_lines, first_line)
+    ]
+    return shown_lines + [CUT] * any(line.more for line in page_lines)
 
 
 def _describe_rest(first: int, reached: int, total: int) -> str:
