@@ -1008,6 +1008,40 @@ def test_an_edit_that_is_not_clear_says_what_there_is(workspace: Path) -> None:
     assert (workspace / "a").read_text().count("run") == 2
 
 
+PROGRAM = (
+    "def f():\n    a = 1\n\tb = 2\n    return a\n\n\ndef g():\n    a = 1\n    c = 3\n    return a"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "said"),
+    [
+        (
+            "def f():\n    a = 1\n    b = 2\n",
+            "in line 3 there are other blanks in it. Line 3 as it is: \\tb = 2",
+        ),
+        (
+            "def f():\n\n    a = 1\n",
+            "in line 2 there are other blanks in it. Line 2 as it is:     a = 1",
+        ),
+        ("\n\n    a = 1\n    c = 4\n", "line 9 is another one. Line 9 as it is:     c = 3"),
+        ("= 1\n    c = 3\n    return b", "line 10 is another one. Line 10 as it is:     return a"),
+        (
+            "    c = 3\n    return a\n",
+            "which ends before it does. Line 10, the last one:     return a",
+        ),
+        ("    return a\n\n\ndef h():\n", "line 7 is another one. Line 7 as it is: def g():"),
+    ],
+)
+def test_of_several_lines_to_replace_the_one_that_differs_is_named(
+    old: str, said: str, workspace: Path
+) -> None:
+    for text in (PROGRAM, PROGRAM.replace("\n", "\r\n")):
+        (workspace / "a.py").write_bytes(text.encode())
+        told = refused("edit_file", path="a.py", old_string=old, new_string="x")
+        assert told.endswith(said), told
+
+
 def test_every_place_is_changed_when_that_is_asked(workspace: Path) -> None:
     (workspace / "a").write_text("a b a b a")
     changed = done("edit_file", path="a", old_string="a", new_string="c", replace_all=True)

@@ -6,7 +6,7 @@ has; the breaks of what is put in are those of the file.
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, dropwhile, islice
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
@@ -17,6 +17,8 @@ NEAREST, LIKE = 3, 60
 """Lines that are named where a text is not there, and how alike they are, of 100."""
 MAX_NAMED_PLACES = 5
 """Places that are named where there are more than one."""
+MAX_STARTS = 1000
+"""Places at which a text that is not there may begin."""
 MAX_LINE_LENGTH = 120
 
 
@@ -89,18 +91,64 @@ def _explain_several(text_parts: Sequence[str], old_text: str, name: str) -> Too
 
 
 def _explain_missing(text: str, old_text: str, name: str) -> ToolError:
-    lines = text.split("\n")
-    if (number := _spaced_otherwise(lines, old_text)) is not None:
-        line = lines[number - 1].removesuffix("\r")
-        return ToolError(
-            f"That text is not in {name} as it was given: in line {number} there are other blanks "
-            "in it.",
-            f"Line {number} as it is: {_shorten_line(line)}",
-        )
+    lines = _unify_line_ends(text).removesuffix("\n").split("\n")
+    old_lines = [*dropwhile(_is_blank, _unify_line_ends(old_text).split("\n"))]
+    start = _spaced_otherwise(lines, old_text)
+    if start is not None:
+        number = start + _count_same(lines[start - 1 :], old_lines)
+        reason = f"in line {number} there are other blanks in it"
+        return _explain_difference(lines, number, reason, name)
+    if old_lines and (found := _find_difference(lines, old_lines)):
+        return _explain_difference(lines, found, f"line {found} is another one", name)
     nearest = _nearest_lines(lines, old_text)
     return ToolError(
         f"That text is not in {name}, so nothing was changed.",
         f"The nearest lines: {nearest}" if nearest else "read_file shows what is.",
+    )
+
+
+def _is_blank(line: str) -> bool:
+    return not line.strip()
+
+
+def _count_same(lines: Sequence[str], old_lines: Sequence[str]) -> int:
+    """Count the first lines that are the same; where all are, the first one is not quite."""
+    last = len(old_lines) - 1
+    for index, old_line in enumerate(old_lines):
+        line = lines[index] if index < len(lines) else ""
+        # What is looked for may begin and end within a line.
+        starts_so = line.startswith(old_line) and index == last
+        ends_so = line.endswith(old_line) and index == 0
+        if index >= len(lines) or not (line == old_line or starts_so or ends_so):
+            return index
+    return 0
+
+
+def _find_difference(lines: Sequence[str], old_lines: Sequence[str]) -> int:
+    """Find the first line that differs, where the most lines in front of it are the same and it is
+    most like the one that was given; 0 where no line is that with which the text begins."""
+    from rapidfuzz import fuzz  # 10 ms, and most edits fit
+
+    best, number = (0, 0.0), 0
+    starts = (index for index, line in enumerate(lines) if line.endswith(old_lines[0]))
+    for start in islice(starts, MAX_STARTS):
+        count = _count_same(lines[start : start + len(old_lines)], old_lines)
+        other = lines[start + count] if start + count < len(lines) else ""
+        rank = (count, fuzz.ratio(_shorten_line(other), _shorten_line(old_lines[count])))
+        if count and rank > best:
+            best, number = rank, start + count + 1
+    return number
+
+
+def _explain_difference(lines: Sequence[str], number: int, reason: str, name: str) -> ToolError:
+    if number > len(lines):
+        return ToolError(
+            f"That text is not in {name}, which ends before it does.",
+            f"Line {len(lines)}, the last one: {_shorten_line(lines[-1])}",
+        )
+    return ToolError(
+        f"That text is not in {name} as it was given: {reason}.",
+        f"Line {number} as it is: {_shorten_line(lines[number - 1])}",
     )
 
 
