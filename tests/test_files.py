@@ -36,6 +36,7 @@ from andy_cli.toolbox import collection, runtime_context
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
 from andy_cli.toolbox.files import editing, reading
 from andy_cli.toolbox.files.differences import compare_texts
+from andy_cli.toolbox.files.history import undoing
 from andy_cli.toolbox.files.search import expressions, globs, ignoring, listing, searching
 from andy_cli.toolbox.scripts import find_script_charset
 from tests.cases import Row
@@ -1261,6 +1262,19 @@ def test_a_file_is_copied_to_a_folder(workspace: Path) -> None:
     assert (workspace / "copies/new/a.bin").read_bytes() == PICTURE
     assert "in that folder already" in refused("file_upload", path="a.bin", destination=".")
     assert "There is no file" in refused("file_upload", path="b.bin", destination="copies")
+
+
+def test_a_copy_that_replaces_a_file_says_so_before_the_yes(workspace: Path) -> None:
+    (workspace / "copies").mkdir()
+    (workspace / "copies" / "a.txt").write_text("earlier")
+    (workspace / "a.txt").write_text("a")
+    access = claimed(TOOLS, "file_upload", path="a.txt", destination="copies")
+    shown_transfer = "a.txt, 1 byte, copied to copies/a.txt, in place of the file there of 7 bytes"
+    assert access.shown == shown_transfer
+    told = done("file_upload", path="a.txt", destination="copies")
+    assert told == "replaced copies/a.txt by a copy of a.txt, 1 byte"
+    assert undoing.take_back_last() == "changed copies/a.txt"
+    assert (workspace / "copies" / "a.txt").read_text() == "earlier"
 
 
 def test_sending_a_file_is_an_act_that_shows_file_size_and_receiver(workspace: Path) -> None:

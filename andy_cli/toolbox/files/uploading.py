@@ -45,6 +45,9 @@ def find_upload_access(path: str, destination: str) -> ResourceAccess:
         )
     target = _target_path(path, destination)
     shown_transfer = f"{shown_file}, copied to {spell_out(target)}"
+    old_size = _file_size(target)
+    if old_size is not None:
+        shown_transfer += f", in place of the file there of {show_size(old_size)}"
     return ResourceAccess(
         (path, target), operations=("read", "write"), shown=shown_transfer, effect=Effect.WRITE
     )
@@ -84,10 +87,10 @@ def copy_file(path: str, destination: str, work: Work) -> Outcome:
             raise ToolError(f"{show_path(granted.path)} is in that folder already.")
         size = os.fstat(source.fileno()).st_size
         is_new = write_whole(target, _read_pieces(source, size, work), work.go_on)
-    done_verb = "copied" if is_new else "replaced a file with a copy of"
-    summary = (
-        f"{done_verb} {show_path(granted.path)} to {show_path(target.path)}, {show_size(size)}"
-    )
+    source_name, target_name = show_path(granted.path), show_path(target.path)
+    summary = f"replaced {target_name} by a copy of {source_name}, {show_size(size)}"
+    if is_new:
+        summary = f"copied {source_name} to {target_name}, {show_size(size)}"
     return Outcome(summary, summary)
 
 
