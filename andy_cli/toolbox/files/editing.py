@@ -7,12 +7,15 @@ has; the breaks of what is put in are those of the file.
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, dropwhile, islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
+from unicodedata import normalize
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.files.names import count_noun
 
+AccentForm = Literal["NFC", "NFD"]
+FORMS: tuple[AccentForm, ...] = get_args(AccentForm)
 NEAREST, LIKE = 3, 60
 """Lines that are named where a text is not there, and how alike they are, of 100."""
 MAX_NAMED_PLACES = 5
@@ -38,14 +41,25 @@ def replace_text(
     old_unified, new_unified = _unify_line_ends(old_text), _unify_line_ends(new_text)
     if old_unified == new_unified:
         raise ToolError("The old and the new text are the same: there is nothing to change.")
+    unified = _unify_line_ends(text)
+    if form := _find_form(unified, old_unified):
+        old_unified, new_unified = normalize(form, old_unified), normalize(form, new_unified)
     # Not by a regular expression: one of this length may take for ever.
-    text_parts = _unify_line_ends(text).split(old_unified)
+    text_parts = unified.split(old_unified)
     place_count = len(text_parts) - 1
     if not place_count:
         raise _explain_missing(text, old_text, name)
     if place_count > 1 and not everywhere:
         raise _explain_several(text_parts, old_unified, name)
     return EditedText(_join_replaced(text_parts, old_unified, new_unified, text), place_count)
+
+
+def _find_form(text: str, old_text: str) -> AccentForm | None:
+    """Find how a text has the accents of what is looked for, where that is another way: macOS and
+    some PDF programs write two signs, a letter and its accent, for one."""
+    if old_text.isascii() or old_text in text:
+        return None
+    return next((form for form in FORMS if normalize(form, old_text) in text), None)
 
 
 def _unify_line_ends(text: str) -> str:
