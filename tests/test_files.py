@@ -491,6 +491,15 @@ def test_without_a_capital_case_does_not_matter(tree: Path) -> None:
     assert did("search_files", pattern="Todo") == "found nothing in the current folder"
 
 
+@pytest.mark.parametrize("pattern", ["one\ntwo", r"one\ntwo", r"one\\\n"])
+def test_a_pattern_of_several_lines_that_finds_nothing_is_said_to_be_one(
+    pattern: str, workspace: Path
+) -> None:
+    (workspace / "a.txt").write_text("one\ntwo\nthree\n")
+    assert "in one line at a time" in record("search_files", pattern=pattern)["rest"]
+    assert done("search_files", pattern=r"two\\none") == "[]", "a backslash and an n"
+
+
 def test_names_are_found_too(tree: Path) -> None:
     for pattern in ("^util", "deep/u"):
         found = record("search_files", pattern=pattern)

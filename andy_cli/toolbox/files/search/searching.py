@@ -50,6 +50,8 @@ MIN_WORD_LENGTH = 4
 seldom what is meant."""
 MAX_WORDS = 8
 """Words of a phrase that are looked for alone: each is a search of its own."""
+LINE_BREAK = re.compile(r"\n|(?<!\\)(?:\\\\)*\\n")
+"""In a pattern, as it is or as expressions write it."""
 WORD_EDGES = "(),;:!'\""
 """Signs around a word of a phrase."""
 MISSPELT = range(6, 17)
@@ -313,6 +315,9 @@ class Search:
         closed = f"{count_noun(self._walk.closed, 'folder')} may not be read by this user."
         notes = {
             f"There are more than {MAX_RESULTS}. Narrow the pattern, the glob or the path.": is_cut,
+            "A pattern is looked for in one line at a time: look for one of its lines.": (
+                is_empty and LINE_BREAK.search(self._asked.pattern) is not None
+            ),
             "Not everything was looked through: there is too much. Give a subfolder.": (
                 self._over or self._walk.cut
             ),
