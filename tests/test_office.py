@@ -391,6 +391,19 @@ def test_a_cell_over_two_columns_leaves_the_next_ones_where_they_are() -> None:
     assert part.text == "A\t\tB"
 
 
+def test_of_a_tracked_document_moved_text_is_read_once_where_it_is_now() -> None:
+    """Text that is deleted has another element; text that is moved away has not."""
+    run = "<w:r><w:t>moved</w:t></w:r>"
+    paragraphs = (
+        f"<w:p><w:moveFrom w:id='1'>{run}</w:moveFrom></w:p>",
+        "<w:p><w:del w:id='2'><w:r><w:delText>old</w:delText></w:r></w:del>",
+        "<w:ins w:id='3'><w:r><w:t>new</w:t></w:r></w:ins></w:p>",
+        f"<w:p><w:moveTo w:id='4'>{run}</w:moveTo></w:p>",
+    )
+    (part,) = text_of(io.BytesIO(docx([], raw="".join(paragraphs))), "a.docx")
+    assert part.text.split() == ["new", "moved"]
+
+
 def test_a_page_that_is_laid_out_by_a_table_keeps_its_paragraphs() -> None:
     content = office_files.make_tables([(f"{'a' * 600}\nb", "c" * 600)])["a.docx"]
     (part,) = text_of(io.BytesIO(content), "a.docx")

@@ -66,15 +66,14 @@ class _DocxReader:
         self.pieces: list[str] = []
         self._rows = TableRows()
         self._in_text = False
-        self._in_fallback = 0
+        self._passed_over = 0
         self._alternatives = [0]  # pieces that stood before each that is open
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        alternative = plain_name(name, COMPATIBILITY)
-        if self._in_fallback or (alternative == "Fallback" and self._holds_choice()):
-            self._in_fallback += 1
+        if self._passed_over or self._is_said_elsewhere(name):
+            self._passed_over += 1
             return
-        if alternative == "AlternateContent":
+        if plain_name(name, COMPATIBILITY) == "AlternateContent":
             self._alternatives.append(len(self.pieces))
         kind = plain_name(name, WORD)
         self._in_text = kind == "t"
@@ -85,8 +84,8 @@ class _DocxReader:
         self._rows.start(kind, self.pieces, attributes.get(f"{name.rpartition(' ')[0]} val", ""))
 
     def end(self, name: str) -> None:
-        if self._in_fallback:
-            self._in_fallback -= 1
+        if self._passed_over:
+            self._passed_over -= 1
             return
         self._in_text = False
         if plain_name(name, COMPATIBILITY) == "AlternateContent":
@@ -100,6 +99,12 @@ class _DocxReader:
     def characters(self, text: str) -> None:
         if self._in_text:
             self.pieces.append(text)
+
+    def _is_said_elsewhere(self, name: str) -> bool:
+        """Tell whether the same text stands at another place too: that is where it was moved to in
+        a document that keeps its changes, or the choice to which this is the fallback."""
+        is_fallback = plain_name(name, COMPATIBILITY) == "Fallback"
+        return plain_name(name, WORD) == "moveFrom" or (is_fallback and self._holds_choice())
 
     def _holds_choice(self) -> bool:
         """Tell whether a fallback is the text of a choice once more, for programs that do not know
