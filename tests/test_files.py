@@ -422,6 +422,13 @@ def test_a_page_is_known_by_how_it_begins(workspace: Path) -> None:
     assert done("file_ingest", path="b") == "plain <b>text</b>"
 
 
+def test_a_program_in_a_page_keeps_its_indentation(workspace: Path) -> None:
+    code = "<b>if</b> a:\n  <i>if</i> b:  \n\t\treturn&nbsp;  1\n"
+    (workspace / "a.html").write_text(f"<html><p>So  <b> it</b> is:</p><pre>\n{code}</pre>Done")
+    told = done("file_ingest", path="a.html")
+    assert told == f"So it is:\n\nif a:\n  if b:\n{8 * ' '}return   1\n\nDone"
+
+
 @pytest.mark.parametrize(
     "page",
     ["<" * 200_000, "<a '" * 50_000, "<!--" * 50_000, "<script>" * 50_000, "<![" * 50_000],

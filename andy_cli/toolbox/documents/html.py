@@ -30,6 +30,9 @@ HREF = re.compile(r"\shref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IG
 ALT = re.compile(r"\salt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 BLANKS = re.compile(r"\s+")
 REPEATED_BLANKS = re.compile(r"[^\S\n\t]{2,}|[\r\f\v\u00a0]")
+KEPT_BLANK = "\ue000"
+"""A sign that no text has, for a blank of a program or a drawing, which means something there."""
+KEEPING = str.maketrans({" ": KEPT_BLANK, "\t": KEPT_BLANK * 4, "\u00a0": KEPT_BLANK})
 LINKED = ("http:", "https:", "mailto:")
 
 
@@ -84,7 +87,8 @@ class _TextWriter:
             return
         text = html.unescape(between)
         target = self.title if self._in_title else self.text
-        target.append(text if self._in_pre else BLANKS.sub(" ", text))
+        is_kept = self._in_pre and not self._in_title
+        target.append(text.translate(KEEPING) if is_kept else BLANKS.sub(" ", text))
 
     def add_tag(self, token: Token) -> None:
         name = token.name.removeprefix("/")
@@ -165,5 +169,5 @@ def _tidy_text(text_pieces: list[str]) -> str:
     cells = "".join(text_pieces).split("\t")
     text = "\t".join(cell.strip(" ") for cell in cells)
     text = REPEATED_BLANKS.sub(" ", text)
-    lines = "\n".join(line.strip() for line in text.split("\n"))
-    return re.sub(r"\n{3,}", "\n\n", lines).strip()
+    lines = "\n".join(line.strip().rstrip(KEPT_BLANK) for line in text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", lines).strip().replace(KEPT_BLANK, " ")
