@@ -1003,6 +1003,16 @@ def test_a_text_of_western_europe_is_none_of_another_script(text: str) -> None:
     assert find_script_charset(text.encode("cp1252")) == ""
 
 
+def test_nobody_is_asked_about_an_edit_of_a_file_that_is_too_large(workspace: Path) -> None:
+    with (workspace / "a.csv").open("wb") as file:
+        file.write(b"one\n")
+        file.truncate(20_000_001)
+    edit = {"path": "a.csv", "old_string": "one", "new_string": "two"}
+    with pytest.raises(ToolError, match="that is too much to edit"):
+        claimed(TOOLS, "edit_file", **edit)
+    assert "A command as sed can change it." in refused("edit_file", **edit)
+
+
 def test_an_edit_that_is_not_clear_says_what_there_is(workspace: Path) -> None:
     (workspace / "a").write_text("def main():\n    run()\n    run()\n\tstop( )\n")
 

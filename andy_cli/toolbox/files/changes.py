@@ -156,11 +156,20 @@ def find_edit_access(
     earlier = read_place(place) if place else EarlierContent(there=True, known=False)
     if place and not earlier.there:
         raise explain_missing(place)
+    _check_edited_size(earlier.size, name)
     if not earlier.known:
         return _find_change_access(written, earlier, compare_texts(old_text, new_text))
     text, edited = _edit_data(earlier.data, old_text, new_text, everywhere, name)
     text.encode_text(edited.text)
     return _find_change_access(written, earlier, compare_texts(text.text, edited.text))
+
+
+def _check_edited_size(size: int, name: str) -> None:
+    if size > MAX_EDITED_BYTES:
+        raise ToolError(
+            f"{name} is larger than {show_size(MAX_EDITED_BYTES)}: that is too much to edit.",
+            "A command as sed can change it.",
+        )
 
 
 def _edit_data(
@@ -215,10 +224,7 @@ def edit_file(written: str, old_text: str, new_text: str, everywhere: bool) -> O
     file, _ = open_file(written)
     with file:
         data = file.read(MAX_EDITED_BYTES + 1)
-    if len(data) > MAX_EDITED_BYTES:
-        raise ToolError(
-            f"{name} is larger than {show_size(MAX_EDITED_BYTES)}: that is too much to edit."
-        )
+    _check_edited_size(len(data), name)
     text, change = _edit_data(data, old_text, new_text, everywhere, name)
     write_whole(granted, [text.encode_text(change.text)])
     summary = f"changed {name}{describe_places(change.places)}"
