@@ -498,6 +498,26 @@ def test_without_a_capital_case_does_not_matter(tree: Path) -> None:
     assert did("search_files", pattern="Todo") == "found nothing in the current folder"
 
 
+@pytest.mark.parametrize(
+    ("glob", "found"),
+    [
+        ("src/", ["src/a.py", "src/in/b.txt"]),
+        ("in/", ["src/in/b.txt"]),
+        ("*.py,*.md", ["c.md", "src/a.py"]),
+        ("*.md, src/in/", ["c.md", "src/in/b.txt"]),
+        ("src/{a,z}.{py,md}", ["src/a.py"]),
+        ("a,b.txt", ["a,b.txt"]),
+    ],
+)
+def test_a_glob_may_be_a_folder_or_several_between_commas(
+    glob: str, found: list[str], workspace: Path
+) -> None:
+    (workspace / "src" / "in").mkdir(parents=True)
+    for name in ("src/a.py", "src/in/b.txt", "c.md", "a,b.txt"):
+        (workspace / name).write_text("kestrel\n")
+    assert [each["file"] for each in records("search_files", pattern="kestrel", glob=glob)] == found
+
+
 @pytest.mark.parametrize("pattern", ["one\ntwo", r"one\ntwo", r"one\\\n"])
 def test_a_pattern_of_several_lines_that_finds_nothing_is_said_to_be_one(
     pattern: str, workspace: Path

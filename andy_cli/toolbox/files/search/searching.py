@@ -25,7 +25,7 @@ from andy_cli.toolbox.files.kinds import (
 from andy_cli.toolbox.files.names import count_noun, show_path, show_size
 from andy_cli.toolbox.files.reading import read_pieces
 from andy_cli.toolbox.files.search.expressions import MAX_CHARACTERS, Finder
-from andy_cli.toolbox.files.search.globs import Glob, may_be_glob, parse_globs
+from andy_cli.toolbox.files.search.globs import WILDCARDS, Glob, may_be_glob, parse_globs
 from andy_cli.toolbox.files.search.ignoring import IgnoreFilter
 from andy_cli.toolbox.files.search.walking import FolderEntry, Walk
 from andy_cli.toolbox.runtime_context import GrantedPath, Work, here
@@ -209,7 +209,7 @@ class Search:
         self._asked, self._work, self._where = search_request, work, show_path(granted.path)
         self._finder = Finder(search_request.pattern) if search_request.pattern else None
         given_globs = filter(None, (search_request.glob, search_request.taken_as_glob))
-        self._globs: Sequence[tuple[Glob, ...]] = [parse_globs(pattern) for pattern in given_globs]
+        self._globs: Sequence[tuple[Glob, ...]] = [*map(_read_glob, given_globs)]
         """Each with the readings of its braces: one reading of each has to fit."""
         self.number = 0
         """Results."""
@@ -421,6 +421,15 @@ class Search:
         assert finder is not None
         for number, line in matching_lines(texts, finder):
             yield number, _line_excerpt(line, finder)
+
+
+def _read_glob(pattern: str) -> tuple[Glob, ...]:
+    """Read a glob: a folder means all that is in it, and several may stand between commas."""
+    if "{" in pattern or not (WILDCARDS.search(pattern) or pattern.rstrip().endswith("/")):
+        return parse_globs(pattern)
+    parts = [part.strip() for part in pattern.split(",")]
+    as_list = ",".join(f"**/{part}**" if part.endswith("/") else part for part in parts)
+    return (*parse_globs(pattern), *parse_globs(f"{{{as_list}}}"))
 
 
 def matching_lines(texts: Iterable[str], finder: Finder) -> Iterator[tuple[int, str]]:
