@@ -460,6 +460,12 @@ def test_a_document_of_pictures_holds_no_text(workspace: Path) -> None:
     assert result.did == "read scan.pdf: it holds no text"
 
 
+def test_a_page_without_text_among_others_is_said_to_have_none(workspace: Path) -> None:
+    (workspace / "mixed.pdf").write_bytes(pdf("One", "", "Three"))
+    told = ran(TOOLS, "file_ingest", path="mixed.pdf").content
+    assert told == "[page 1]\nOne\n\n[page 2: no text]\n\n[page 3]\nThree"
+
+
 def test_a_mail_and_rich_text_are_read_as_a_person_does(workspace: Path) -> None:
     for path in [*workspace.iterdir()]:
         path.unlink()

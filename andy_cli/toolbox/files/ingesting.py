@@ -65,7 +65,9 @@ def text_of(file: BinaryIO, name: str, work: Work) -> str:
 
 
 def _with_place(part: TextPart) -> str:
-    return f"[{part.place}]\n{part.text}" if part.place else part.text
+    if not part.place:
+        return part.text
+    return f"[{part.place}]\n{part.text}" if part.text.strip() else f"[{part.place}: no text]"
 
 
 def _read_plain(file: BinaryIO, work: Work) -> str:
