@@ -20,6 +20,28 @@ def read_json(text: str | bytes, otherwise: object = None) -> object:
     return value
 
 
+class WrittenFloat(float):
+    """A number that Python writes otherwise: `3.10`, `1e3`. As a text it stays as it was written,
+    since a model that leaves out the quotation marks of a version means that text."""
+
+    __slots__ = ("_text",)
+    _text: str
+
+    def __new__(cls, text: str) -> "WrittenFloat":
+        number = super().__new__(cls, text)
+        number._text = text
+        return number
+
+    def __str__(self) -> str:
+        return self._text
+
+
+def read_float(text: str) -> float:
+    """The number, for the decoder of JSON that a model wrote."""
+    number = float(text)
+    return number if str(number) == text else WrittenFloat(text)
+
+
 def as_record(value: object) -> Mapping[str, Any]:
     """The object that was sent; an empty one for anything else."""
     return value if isinstance(value, Mapping) else {}

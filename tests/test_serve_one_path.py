@@ -353,6 +353,49 @@ def test_arguments_that_do_not_fit_are_corrected(tmp_path: Path) -> None:
     assert "repairs=0" not in response.headers["x-andy-compiled"]
 
 
+RELEASE_PARAMETERS = {
+    "type": "object",
+    "properties": {
+        "version": {"type": "string"},
+        "python": {"type": "string", "enum": ["3.1", "3.10"]},
+        "price": {"type": "number"},
+        "names": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["version"],
+}
+RELEASE = {"version": "3.10", "python": "3.10", "price": 1.5, "names": ["2.0", "1e3"]}
+BARE = '{"version": 3.10, "python": 3.10, "price": 1.50, "names": [2.0, 1e3]}'
+"""What a model writes that leaves out the quotation marks of a version."""
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        streamed(f'<tool_call>{{"name": "set_release", "arguments": {BARE}}}</tool_call>'),
+        streamed(f"Action: set_release\nAction Input: {BARE}"),
+        streamed("[set_release(version=3.10, python=3.10, price=1.50, names=[2.0, 1e3])]"),
+        streamed("<tool_call>{'name': 'set_release', 'arguments': " + BARE + "}</tool_call>"),
+        streamed(f'<tool_call>{{"name": "set_release", "arguments": {BARE},}}</tool_call>'),
+        streamed(
+            "Für Größe\n<tool_call>{'name': 'set_release',\n'arguments': {'names': ['2.0', 1e3],\n"
+            "'version': 3.10, 'python': 3.10, 'price': 1.50}}</tool_call>"
+        ),
+        called("set_release", BARE),
+    ],
+    ids=["json", "react", "python", "quotes", "comma", "lines", "native"],
+)
+def test_a_number_where_a_text_is_wanted_is_the_text_that_was_written(
+    reply: Answer, tmp_path: Path
+) -> None:
+    function = {"name": "set_release", "description": "", "parameters": RELEASE_PARAMETERS}
+    tools = [{"type": "function", "function": function}]
+    with ModelServer([reply]) as model, serving(model.url, home=tmp_path) as server:
+        for path in PATHS:
+            body = {**request_on(path, "release it", tools), "stream": True}
+            told = httpx2.post(f"{server.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+            assert calls_in(path, told, True) == [("set_release", RELEASE)]
+
+
 OPTIONAL: dict[str, object] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 STRICT = {
     "name": "add_task",

@@ -13,6 +13,7 @@ from itertools import chain
 
 from andy_cli.compiler.bodies.json_scan import JsonScan
 from andy_cli.compiler.expression import Expression
+from andy_cli.foreign_values import read_float
 
 SMART = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "\u00a0": " "})
 MAX_REPAIRED_SIZE = 100_000
@@ -47,7 +48,7 @@ def values_and_rest(json_text: str) -> tuple[list[object], str]:
     """The JSON values that stand in the text one after another, with `,` `;` or blanks between,
     and what after them is no value."""
     json_values: list[object] = []
-    decoder = json.JSONDecoder(strict=False, parse_constant=str)
+    decoder = json.JSONDecoder(strict=False, parse_constant=str, parse_float=read_float)
     position = 0
     while position < len(json_text):
         while position < len(json_text) and json_text[position] in " \t\r\n,;":
@@ -104,7 +105,7 @@ def unescape_once(json_text: str) -> str:
 
 def parse_strict(json_text: str) -> object | None:
     """JSON, with raw line breaks in strings allowed and surplus closers ignored."""
-    decoder = json.JSONDecoder(strict=False, parse_constant=str)
+    decoder = json.JSONDecoder(strict=False, parse_constant=str, parse_float=read_float)
     try:
         json_value, end = decoder.raw_decode(json_text)
     except (ValueError, RecursionError):
@@ -131,10 +132,24 @@ def parse_python(json_text: str) -> object | None:
     try:
         with warnings.catch_warnings():  # of escapes that Python does not know
             warnings.simplefilter("ignore")
-            literal_value: object = ast.literal_eval(NEEDLESS.sub(r"\1", json_text))
+            expression = parse_expression(NEEDLESS.sub(r"\1", json_text).lstrip(" \t"))
+            literal_value: object = ast.literal_eval(expression)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError, SystemError):
         return None
     return convert_tuples(literal_value)
+
+
+def parse_expression(source: str) -> ast.expr:
+    """By Python's parser, with its numbers as they are written. Raises what that raises."""
+    expression = ast.parse(source, mode="eval").body
+    lines = source.encode().splitlines()
+    signed = {node.operand for node in ast.walk(expression) if isinstance(node, ast.UnaryOp)}
+    for node in ast.walk(expression):
+        # Python's reader of literals puts a sign before floats of its own alone.
+        if isinstance(node, ast.Constant) and isinstance(node.value, float) and node not in signed:
+            line = lines[node.lineno - 1]
+            node.value = read_float(line[node.col_offset : node.end_col_offset].decode())
+    return expression
 
 
 def convert_tuples(literal_value: object) -> object | None:

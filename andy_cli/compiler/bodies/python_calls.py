@@ -99,7 +99,7 @@ def parse_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
     body = text if text.startswith("[") else f"[{join_lines(text)}]"
     for attempt in (body, rename_keywords(body)):
         try:
-            nodes = list_elements(ast.parse(attempt.strip(), mode="eval").body)
+            nodes = list_elements(json_text.parse_expression(attempt.strip()))
         except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
             continue
         if all(isinstance(node, ast.Call) for node in nodes):

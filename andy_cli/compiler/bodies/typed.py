@@ -6,7 +6,7 @@ from functools import partial
 
 from andy_cli.compiler.bodies import json_text
 from andy_cli.compiler.expression import Expression
-from andy_cli.foreign_values import read_json
+from andy_cli.foreign_values import read_float, read_json
 from andy_cli.messages import Schema
 
 WHOLE_NUMBER = Expression(r"[+-]?[0-9]+(\.0+)?")
@@ -95,7 +95,7 @@ def parse_typed_number(text: str) -> int | float | None:
         return None
     if WHOLE_NUMBER.fullmatch(text) and "." not in text:
         return int(text)
-    value = float(text)
+    value = read_float(text)
     return value if value not in (float("inf"), float("-inf")) else None
 
 

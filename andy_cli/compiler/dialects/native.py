@@ -23,7 +23,7 @@ from andy_cli.compiler.bodies.end_detectors import ReplyEnd
 from andy_cli.compiler.bodies.json_scan import JsonScan
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.lexing.open_calls import OpenCall
-from andy_cli.foreign_values import read_json, replace_surrogates
+from andy_cli.foreign_values import read_float, read_json, replace_surrogates
 from andy_cli.messages import Arguments, CallDelta, Message, ToolCall, ToolRequest, Wire
 
 FENCE = re.compile(r"\A```[a-z]*\s*(.*?)\s*```\Z", re.DOTALL | re.IGNORECASE)
@@ -202,7 +202,7 @@ def _parse_values(text: str) -> Iterator[object]:
 
     A line break within a string may be written as it is: it has one meaning only.
     """
-    decoder = json.JSONDecoder(strict=False)
+    decoder = json.JSONDecoder(strict=False, parse_float=read_float)
     position = 0
     while position < len(text):
         try:

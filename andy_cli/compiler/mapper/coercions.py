@@ -1,6 +1,7 @@
 """Find what else a value may stand for, by the kind that the schema wants."""
 
 from collections.abc import Callable, Iterator, Mapping, Set
+from operator import is_not
 from typing import NamedTuple, TypeGuard
 
 from andy_cli.compiler.bodies.typed import kind_of
@@ -30,6 +31,7 @@ from andy_cli.compiler.mapper.synonyms import (
     relation_cost,
     says_nothing,
 )
+from andy_cli.foreign_values import WrittenFloat
 
 CALL_NAME_KEYS = "name tool toolname function functionname call action".split()
 CALL_ARGUMENT_KEYS = frozenset("arguments args parameters params input toolinput kwargs".split())
@@ -90,6 +92,25 @@ def convert_to_seconds(value: object, node: SchemaNode) -> int | float | None:
         return seconds
     # Rounded up: the tool is given its time.
     return -int(-seconds // 1)
+
+
+def settle_numbers(value: object, node: SchemaNode | None) -> object:
+    """Take a number that Python writes otherwise for its text where only a text may stand.
+
+    Everywhere else it becomes a float. A value in which there is none comes back itself.
+    """
+    if isinstance(value, dict):
+        pairs = {key: settle_numbers(item, node and node.child(key)) for key, item in value.items()}
+        return pairs if any(map(is_not, pairs.values(), value.values())) else value
+    if isinstance(value, list):
+        items = [settle_numbers(item, node and node.item(at)) for at, item in enumerate(value)]
+        return items if any(map(is_not, items, value)) else value
+    return settle_number(value, node) if isinstance(value, WrittenFloat) else value
+
+
+def settle_number(number: WrittenFloat, node: SchemaNode | None) -> str | float:
+    wants_text = node is not None and {"string"} <= node.kinds <= {"string", "null"}
+    return str(number) if wants_text else float(number)
 
 
 def match_number_forms(arguments: dict[str, object], node: SchemaNode) -> dict[str, object]:

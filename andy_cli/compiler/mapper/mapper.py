@@ -16,7 +16,11 @@ from typing import NamedTuple
 from andy_cli.compiler.bodies.calls import clean_tool_name
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.mapper.coercions import convert_milliseconds, match_number_forms
+from andy_cli.compiler.mapper.coercions import (
+    convert_milliseconds,
+    match_number_forms,
+    settle_numbers,
+)
 from andy_cli.compiler.mapper.corrections import fit_in_part, fit_value
 from andy_cli.compiler.mapper.json_schema import (
     is_strict,
@@ -236,11 +240,13 @@ def map_call(
         call = make_call(tool_match.name, arguments)
         return Mapped((call,), problems=(Problem("", "type", str(fault)),))
     tool = tools[tool_match.name]
+    schema = prepare_schema(tool)
+    settled_arguments = settle_numbers(given_arguments, schema.node)
     mapped = _fit_arguments(
         tool_match,
-        given_arguments,
-        arguments,
-        prepare_schema(tool),
+        settled_arguments,
+        arguments if settled_arguments is given_arguments else settled_arguments,
+        schema,
         MappingScope(only_reads(tool_match.name), tool_match.name, is_strict(tool)),
     )
     if tool_match.name == name or provider_names(tools)[tool_match.name] == name:
