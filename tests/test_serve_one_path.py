@@ -396,6 +396,20 @@ def test_a_number_where_a_text_is_wanted_is_the_text_that_was_written(
             assert calls_in(path, told, True) == [("set_release", RELEASE)]
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_flag_that_a_server_writes_as_a_number_is_a_flag(stream: bool, tmp_path: Path) -> None:
+    parameters = {"type": "object", "properties": {"on": {"type": "boolean"}}, "required": ["on"]}
+    function = {"name": "set_light", "description": "", "parameters": parameters}
+    wrong = {"content": None, "tool_calls": [native("set_light", '{"on": 1}')]}
+    reply = called("set_light", '{"on": 1}') if stream else whole(wrong, "tool_calls")
+    path = "v1/chat/completions"
+    body = request_on(path, "light", [{"type": "function", "function": function}])
+    with ModelServer([reply]) as model, serving(model.url, home=tmp_path) as server:
+        told = server.post({**body, "stream": stream}).text
+    [(_, arguments)] = calls_in(path, told, stream)
+    assert json.dumps(arguments) == '{"on": true}'  # to Python 1 and true are equal
+
+
 OPTIONAL: dict[str, object] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 STRICT = {
     "name": "add_task",

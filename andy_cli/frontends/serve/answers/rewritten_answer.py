@@ -134,7 +134,7 @@ def _is_same_answer(message: Choice, written: Choice) -> bool:
 
 
 def _normalize_calls(calls: object) -> list[object]:
-    """Calls as they compare: without ids, and however their arguments are written."""
+    """Calls as they compare: without ids, and with their arguments in one way to write them."""
     if isinstance(calls, list):
         return [_normalize_call(call) for call in calls]
     return [_normalize_call(calls)] if calls else []
@@ -145,6 +145,8 @@ def _normalize_call(call: object) -> object:
     if not isinstance(call, dict) or not isinstance(function, dict):
         return {**call, "id": ""} if isinstance(call, dict) else call
     try:
-        return function.get("name"), json.loads(str(function.get("arguments")))
+        arguments = json.loads(str(function.get("arguments")))
+        # As JSON, since to Python 1 and true are equal.
+        return function.get("name"), json.dumps(arguments, sort_keys=True)
     except (ValueError, RecursionError):
         return function
