@@ -559,11 +559,10 @@ def test_what_a_result_only_resembles_is_a_call_and_what_it_spelled_out_is_none(
         ([{}, {}], ["0", "1"]),
         ([{"name": "play_mp3"}, {"name": "list_mp3s"}], ["1", "0"]),
         ([{}, {"tool_call_id": "c1"}], ["1", "0"]),  # the other one is named
-        ([{"tool_call_id": "c1"}, {"tool_call_id": "c1"}], ["0", None]),  # twice that of one call
     ],
 )
 def test_a_result_whose_id_no_call_has_is_of_the_call_that_waits(
-    fields: list[dict[str, str]], order: list[str | None], home: Path
+    fields: list[dict[str, str]], order: list[str], home: Path
 ) -> None:
     calls = [
         {"id": id, "type": "function", "function": {"name": name, "arguments": "{}"}}
@@ -578,7 +577,35 @@ def test_a_result_whose_id_no_call_has_is_of_the_call_that_waits(
         assert server.message(USER, asked, *results)["content"] == "Done."
     told_results = str(model.requests[0].body["messages"][-1]["content"])
     shown = re.findall(r"result (\d)|no result", told_results)
-    assert shown == [number or "" for number in order]
+    assert shown == order
+
+
+LIST_CALL = {"id": "c1", "type": "function", "function": {"name": "list_mp3s", "arguments": "{}"}}
+ASKED = {"role": "assistant", "content": "", "tool_calls": [LIST_CALL]}
+RESULT = {"role": "tool", "tool_call_id": "c1", "content": "song1.mp3"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "param"),
+    [
+        ([USER, RESULT, USER], "messages[1]"),
+        ([USER, RESULT, ASKED, USER], "messages[1]"),
+        ([USER, ASKED, RESULT, {**RESULT, "content": "song2.mp3"}], "messages[3]"),
+    ],
+    ids=["of no call", "before its call", "twice"],
+)
+def test_a_result_that_no_call_waits_for_is_refused_and_not_lost(
+    messages: list[dict[str, Any]], param: str, home: Path
+) -> None:
+    with served([streamed("Done.")], "--dialect", "hermes", home=home) as (server, model):
+        body = {"model": "m", "messages": messages, "tools": MP3S}
+        response = server.post(body)
+        assert (response.status_code, response.json()["error"]["param"]) == (400, param)
+        assert not model.requests
+    with ModelServer([streamed("Done.")], checked=False) as native:
+        with serving(native.url, "--dialect", "native", home=home) as server:
+            assert server.post({**body, "stream": True}).status_code == 200
+        assert native.requests[0].body["messages"] == messages  # its own server judges that
 
 
 def test_an_answer_that_looks_like_a_call_and_names_no_tool_is_the_answer(home: Path) -> None:

@@ -51,7 +51,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
     ToolsNotSupported,
     collect_parts,
 )
-from andy_cli.frontends.serve.wires.chat_request import ChatRequest
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest, check_results
 from andy_cli.frontends.serve.wires.chat_writer import (
     AnswerPosition,
     ChatWriter,
@@ -190,6 +190,7 @@ class RequestHandler:
             else:
                 await self._pass_answer(passing)
             return
+        check_results(self.chat_request.history)
         number = self.chat_request.fields.get("n")
         if self.dry:
             dialect_name = await self._choose_dialect(source)

@@ -8,6 +8,7 @@ the model's server as it came. Calls may have the legacy form too, `functions` a
               {"role": "function", "name", "content"}
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -216,6 +217,23 @@ def _assign_result(result: Message, waiting: list[ToolCall]) -> Message:
         return result
     waiting.remove(call)
     return result._replace(call_id=call.id, name=call.name)
+
+
+def check_results(history: Sequence[Message]) -> None:
+    """Refuse a result of a call that is not there, or that has its result already.
+
+    Its words would not reach the model. A request that is passed on as it came is for the model's
+    server to judge. Raises ApiError.
+    """
+    waiting: Counter[str] = Counter()
+    for index, message in enumerate(history):
+        waiting.update(call.id for call in message.calls)
+        if message.role != "tool":
+            continue
+        if not waiting[message.call_id]:
+            problem = "is a tool's result, and no call before it waits for one."
+            raise refuse_field(f"messages[{index}]", problem)
+        waiting[message.call_id] -= 1
 
 
 def _read_result(message: Mapping[str, object], text: str, names: Mapping[str, str]) -> Message:
