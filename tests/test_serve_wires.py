@@ -169,6 +169,32 @@ def test_what_a_client_found_itself_is_told_with_its_title_and_source() -> None:
     assert (result.role, result.content, user.content) == ("tool", told, told)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"type": "text", "media_type": "text/plain", "data": "Boil."},
+        {"type": "content", "content": [{"type": "text", "text": "Boil."}]},
+    ],
+    ids=["text", "content"],
+)
+def test_a_document_is_told_with_its_title_and_what_is_said_about_it(
+    source: dict[str, object],
+) -> None:
+    about = {"title": "Tea", "context": "From 1904.", "citations": {"enabled": True}}
+    said = messages([{"type": "document", "source": source, **about}])
+    made = read_messages_request({**MESSAGE, **said})
+    assert made.history[-1].content == "Tea\nFrom 1904.\nBoil."
+
+
+def test_a_document_in_bytes_has_its_title_for_a_name() -> None:
+    source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
+    document = {"type": "document", "source": source, "title": "Tea", "context": "From 1904."}
+    made = read_messages_request({**MESSAGE, **messages([document])})
+    file = {"file_data": "data:application/pdf;base64,JVBERi0=", "filename": "Tea"}
+    [(mark, kept)] = made.parts.items()
+    assert (made.history[-1].content, kept["file"]) == (f"From 1904.\n{mark}", file)  # type: ignore[index]
+
+
 def test_tools_that_a_search_of_the_client_found_are_named_to_the_model() -> None:
     found = {"type": "tool_reference", "tool_name": "list_mp3s"}
     said = messages("Hello", [USES], [{**RESULT, "content": [found]}])

@@ -227,16 +227,19 @@ def _read_picture(source: Mapping[str, Any], field_path: str) -> ContentPart:
 
 
 def _read_document(block: Mapping[str, Any], field_path: str) -> list[ContentPart]:
+    """Read a document; its title and what is said about it go before it."""
     source = check_object(block.get("source"), f"{field_path}.source")
     kind = source.get("type")
-    title = block.get("title")
+    told_before = ("context",) if kind == "base64" else ("title", "context")  # its title is a name
+    given = [key for key in told_before if block.get(key)]
+    head = [text_part(check_text(block[key], f"{field_path}.{key}")) for key in given]
     if kind == "text":
-        return [text_part(check_text(source.get("data"), f"{field_path}.source.data"))]
+        return [*head, text_part(check_text(source.get("data"), f"{field_path}.source.data"))]
     if kind == "content":
-        return _read_parts(source.get("content"), f"{field_path}.source.content")
+        return [*head, *_read_parts(source.get("content"), f"{field_path}.source.content")]
     if kind == "base64":
-        filename = title if isinstance(title, str) and title else "document.pdf"
-        return [file_part(_data_url(source, field_path), filename)]
+        filename = str(block.get("title") or "document.pdf")
+        return [*head, file_part(_data_url(source, field_path), filename)]
     raise ApiError(
         400, f"{field_path}.source is text, content or base64; others are not fetched here."
     )
