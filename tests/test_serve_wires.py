@@ -195,6 +195,18 @@ def test_a_document_in_bytes_has_its_title_for_a_name() -> None:
     assert (made.history[-1].content, kept["file"]) == (f"From 1904.\n{mark}", file)  # type: ignore[index]
 
 
+def test_a_format_has_two_names_in_anthropics_api() -> None:
+    wanted = {"type": "json_schema", "schema": {"type": "object"}}
+    asked: list[dict[str, object]] = [
+        {"output_format": wanted},  # of the beta
+        {"output_config": {"format": wanted}},
+        {"output_config": {"effort": "low"}, "output_format": wanted},
+    ]
+    for fields in asked:
+        made = read_messages_request({**MESSAGE, **messages("Hello"), **fields})
+        assert made.answer_schema == {"type": "object"}
+
+
 def test_tools_that_a_search_of_the_client_found_are_named_to_the_model() -> None:
     found = {"type": "tool_reference", "tool_name": "list_mp3s"}
     said = messages("Hello", [USES], [{**RESULT, "content": [found]}])

@@ -114,6 +114,7 @@ BAD_MESSAGES: Mapping[str, Mapping[str, Any]] = {
     "metadata of a wrong type": {"metadata": "me"},
     "a user of a wrong type": {"metadata": {"user_id": 5}},
     "a format of a wrong type": {"output_config": {"format": "json"}},
+    "a format of old of a wrong type": {"output_format": "json"},
     "a format without a schema": {"output_config": {"format": {"type": "json_schema"}}},
     "too deep": {"tools": [{"name": "x", "input_schema": {"properties": deep(200)}}]},
     "far too deep": {"tools": deep(900)},

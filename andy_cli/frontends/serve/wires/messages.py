@@ -280,13 +280,15 @@ def _read_user(metadata: object) -> dict[str, object]:
 
 
 def _read_format(body: Mapping[str, Any]) -> dict[str, object]:
-    """An answer by a schema, as `output_config.format` wants it."""
+    """An answer by a schema, as `output_config.format` wants it, or `output_format` of old."""
     config = body.get("output_config")
     wanted_format = None if config is None else check_object(config, "output_config").get("format")
+    field_path = "output_format" if wanted_format is None else "output_config.format"
+    wanted_format = body.get("output_format") if wanted_format is None else wanted_format
     if wanted_format is None:
         return {}
-    schema = check_object(wanted_format, "output_config.format").get("schema")
-    checked = check_object(schema, "output_config.format.schema")
+    schema = check_object(wanted_format, field_path).get("schema")
+    checked = check_object(schema, f"{field_path}.schema")
     named_schema = {"name": "answer", "schema": checked, "strict": True}
     return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
 
