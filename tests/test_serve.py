@@ -727,6 +727,10 @@ WRONG_SETUPS = [
     (("--upstream", "a=local:/nowhere/x.gguf"), "no file /nowhere/x.gguf"),
     (("--upstream", f"a={LOOPBACK}", "--upstream", "a=local:smollm2"), "Two upstreams"),
     (("--upstream", LOOPBACK, "--upstream", LOOPBACK), "has no name"),
+    (("--upstream", LOOPBACK, "--allow-origin", "app.example"), "'app.example' is no origin"),
+    (("--upstream", LOOPBACK, "--allow-origin", "https://app.example/a"), "is no origin"),
+    (("--upstream", LOOPBACK, "--allow-origin", "*"), "'*' is no origin"),
+    (("--upstream", LOOPBACK, "--allow-host", "http://api.example"), "is no name"),
 ]
 
 

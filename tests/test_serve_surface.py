@@ -288,9 +288,12 @@ def test_beyond_this_machine_any_address_is_a_name_and_others_must_be_said(
         assert server.chat(**page, origin="https://evil.example").status == 403
 
 
-def test_a_page_that_was_allowed_may_ask_and_read(models: ModelServer, tmp_path: Path) -> None:
-    page = "https://app.example"
-    with served(tmp_path, models.url, "--allow-origin", page) as server:
+@pytest.mark.parametrize("given", ["https://app.example", "https://App.example/"])
+def test_a_page_that_was_allowed_may_ask_and_read(
+    given: str, models: ModelServer, tmp_path: Path
+) -> None:
+    page = "https://app.example"  # as browsers write it
+    with served(tmp_path, models.url, "--allow-origin", given) as server:
         asks = {"origin": page, "access-control-request-method": "POST"}
         before = server.ask("OPTIONS", PATH, asks)
         assert (before.status, before.headers["access-control-allow-origin"]) == (204, page)

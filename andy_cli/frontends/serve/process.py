@@ -18,7 +18,7 @@ from andy_cli.frontends.serve.app import App
 from andy_cli.frontends.serve.call_records import CallRecords
 from andy_cli.frontends.serve.command import WorkerContext, announce_address
 from andy_cli.frontends.serve.http.client_connection import ClientConnection
-from andy_cli.frontends.serve.http.request_guard import RequestGuard
+from andy_cli.frontends.serve.http.request_guard import RequestGuard, read_host_name, read_origin
 from andy_cli.frontends.serve.upstream.backend import AnswerTimeouts, make_backend
 from andy_cli.frontends.serve.upstream.upstreams import UpstreamOpener
 from andy_cli.guard.addresses import is_loopback
@@ -74,8 +74,8 @@ async def open_app(context: WorkerContext) -> AsyncIterator[App]:
         guard = RequestGuard(
             context.listening.getsockname()[1],
             context.token,
-            tuple(host.lower() for host in options.hosts),
-            tuple(options.origins),
+            tuple(map(read_host_name, options.hosts)),
+            tuple(map(read_origin, options.origins)),
             takes_addresses=not is_loopback(options.host),
         )
         yield App(upstreams, guard, CallRecords(context.stats, context.slot))

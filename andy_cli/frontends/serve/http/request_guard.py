@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from itertools import chain
 
+from andy_cli.errors import UsageError
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 
 MAX_BYTES = 32 * 2**20
@@ -39,6 +40,27 @@ CLOSING = {"connection": "close"}
 """After a request of which it is not sure where it ends."""
 Headers = Sequence[tuple[bytes, bytes]]
 """With names in lower case."""
+
+
+ORIGIN = re.compile(r"null|[a-z][a-z0-9+.-]*://[^/?#*\s]+")
+HOST_NAME = re.compile(r"[^/*\s]+")
+
+
+def read_origin(text: str) -> str:
+    """An origin as browsers send it. Raises UsageError for what would allow no page."""
+    origin = text.lower().removesuffix("/")
+    if not ORIGIN.fullmatch(origin):
+        raise UsageError(
+            f"--allow-origin: {text!r} is no origin.", "Write it as https://app.example."
+        )
+    return origin
+
+
+def read_host_name(text: str) -> str:
+    """A name as clients send it. Raises UsageError for what no client could mean."""
+    if not HOST_NAME.fullmatch(text):
+        raise UsageError(f"--allow-host: {text!r} is no name.", "Write it as api.example.")
+    return text.lower()
 
 
 @dataclass(frozen=True, slots=True)
