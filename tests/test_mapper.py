@@ -354,6 +354,35 @@ def test_the_snippet_is_what_failed_and_nothing_of_ours() -> None:
     assert len(schema_excerpt(tool, ())) < 1600
 
 
+POINT = {"type": "object", "properties": {"x": {"$ref": "#/$defs/Length"}}, "required": ["x"]}
+DEFINED = {
+    "$defs": {"Point": POINT, "Length": {"type": "number"}, "Other": {"type": "string"}},
+    "properties": {"at": {"$ref": "#/$defs/Point"}},
+    "required": ["at"],
+}
+PATTERNED = {"patternProperties": {"^x-": {"type": "string"}}, "additionalProperties": False}
+EITHER = {"anyOf": [{"properties": {"a": {"type": "string"}}, "required": ["a"]}]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments", "shown"),
+    [
+        (DEFINED, {"at": [1, 2]}, {"$defs": {"Point": POINT, "Length": {"type": "number"}}}),
+        (PATTERNED, {"y": "1"}, PATTERNED),
+        (EITHER, {"b": 1}, EITHER),
+    ],
+    ids=["definitions", "patterns", "alternatives"],
+)
+def test_the_snippet_has_what_it_refers_to_and_what_holds_of_other_names(
+    schema: dict[str, Any], arguments: dict[str, object], shown: dict[str, object]
+) -> None:
+    tools = {"do": {"type": "function", "function": {"name": "do", "parameters": schema}}}
+    made = map_call("do", arguments, tools, lambda _: False)
+    assert made.problems
+    snippet = json.loads(schema_excerpt(tools["do"], made.problems))
+    assert {key: snippet[key] for key in snippet if key not in ("properties", "required")} == shown
+
+
 def test_the_nearest_names_are_for_people() -> None:
     tools = {name: TOOLS[name] for name in ("get_weather", "get_time", "delete_file")}
     assert find_nearest_names("wether", tools)[:1] == ["get_weather"]

@@ -17,7 +17,7 @@ from zlib import crc32
 
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.json_values import FLOAT_NAMES, STANDARD_KINDS, parse_kind
-from andy_cli.foreign_values import MAX_SCHEMA_DEPTH, list_required
+from andy_cli.foreign_values import MAX_SCHEMA_DEPTH, as_record, list_required
 from andy_cli.messages import Problem, Schema
 
 ROOT = "urn:andy:tool"
@@ -283,6 +283,8 @@ UNREAD_KEYWORDS = OUR_KEYWORDS.union(
 )
 """Our own, and what providers refuse that take neither references nor alternatives."""
 RULES_OF_NAMES = frozenset(["required", "additionalProperties"])
+RULES_OF_ALL = "patternProperties additionalProperties anyOf oneOf allOf".split()
+"""Rules for properties that a schema does not name, and its alternatives."""
 MAX_EXCERPT_LENGTH = 1500
 
 
@@ -469,22 +471,40 @@ def _first_branch(branches: Iterable[object]) -> Mapping[str, Any]:
 
 
 def schema_excerpt(tool: Schema, problems: Sequence[Problem]) -> str:
-    """The failing properties of the tool's own schema and what is required, as compact JSON."""
+    """The failing properties of the tool's own schema, what is required and what they refer to, as
+    compact JSON."""
     schema = tool_parameters(tool)
     declared = schema.get("properties")
     properties: Mapping[str, Any] = declared if isinstance(declared, Mapping) else {}
     heads = {problem.path.split("/")[0] for problem in problems}
     failing = {name: inner for name, inner in properties.items() if name in heads}
+    rules: dict[str, object] = {}
     if not failing or not RULES_OF_NAMES.isdisjoint(problem.rule for problem in problems):
         # What the model has to choose from, when it used a name that does not exist.
         failing = {**failing, **_map_values(_keep_types, properties), **failing}
+        rules = _pick_keys(schema, RULES_OF_ALL)
     excerpt: dict[str, object] = {"properties": _map_values(_drop_labels, failing)}
     if isinstance(schema.get("required"), list):
         excerpt["required"] = schema["required"]
-    text = _compact_json(excerpt)
+    full_excerpt = {**excerpt, **rules}
+    text = _compact_json(full_excerpt | _find_definitions(full_excerpt, schema))
     if len(text) <= MAX_EXCERPT_LENGTH:
         return text
     return _compact_json({**excerpt, "properties": _map_values(_keep_types, failing)})
+
+
+def _find_definitions(excerpt: object, schema: Mapping[str, Any]) -> dict[str, dict[str, object]]:
+    """Find the definitions that an excerpt refers to, and those that they refer to."""
+    found: dict[str, dict[str, object]] = {"$defs": {}, "definitions": {}}
+    unread: object = excerpt
+    while unread:
+        text, unread = _compact_json(unread), []
+        for keyword, definitions in found.items():
+            for name, part in as_record(schema.get(keyword)).items():
+                if name not in definitions and f'"#/{keyword}/{name}"' in text:
+                    definitions[name] = part
+                    unread = [unread, part]
+    return {keyword: definitions for keyword, definitions in found.items() if definitions}
 
 
 def _map_values(
@@ -506,4 +526,8 @@ def _drop_labels(schema: object) -> object:
 def _keep_types(schema: object) -> object:
     if not isinstance(schema, Mapping):
         return schema
-    return {key: schema[key] for key in ("type", "enum") if key in schema}
+    return _pick_keys(schema, ("type", "enum", "$ref"))
+
+
+def _pick_keys(schema: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    return {key: schema[key] for key in keys if key in schema}
