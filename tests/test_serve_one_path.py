@@ -216,6 +216,30 @@ def test_json_that_a_client_wants_comes_without_the_words_and_the_fence_around_i
             assert words_of(served.post(body), stream) == words
 
 
+@pytest.mark.parametrize("dialect", ["native", "hermes"])
+@pytest.mark.parametrize("tools", [False, True], ids=["words", "tools"])
+def test_the_schema_of_an_answer_is_told_to_a_model_whose_server_takes_none(
+    tools: bool, dialect: str, tmp_path: Path
+) -> None:
+    def answer(received: Received) -> Answer:
+        if "response_format" in received.body:
+            return refused(400, "Unsupported parameter: 'response_format'", param="response_format")
+        first = received.body["messages"][0]
+        is_told = first["role"] == "system" and json.dumps(AGE) in first["content"]
+        text = '```json\n{"age": 42}\n```' if is_told else "It is 42 years old."
+        return streamed(text) if received.body.get("stream") else whole({"content": text})
+
+    with (
+        ModelServer(answer, checked=False) as server,
+        serving(server.url, "--model", "m", "--dialect", dialect, home=tmp_path) as served,
+    ):
+        for path, wanted in WANTED_FORMATS.items():
+            body = {**wire_body(path, tools, False), **wanted}
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+            assert json.dumps('{"age": 42}')[1:-1] in text, path
+    assert ["response_format" in each.body for each in server.requests] == [True] + [False] * 4
+
+
 def words_of(response: httpx2.Response, stream: bool) -> str:
     """The words that a client of the chat API gets."""
     if stream:

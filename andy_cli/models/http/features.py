@@ -18,6 +18,7 @@ it names the field, and a wrong guess costs one request: each feature is tried o
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -27,7 +28,7 @@ from typing import Final
 from andy_cli.foreign_values import as_record, as_records, text_of
 from andy_cli.messages import Wire
 from andy_cli.models.http.refusals import ServerRefusal, too_long
-from andy_cli.models.http.request import UNHELPFUL, Body, find_ours
+from andy_cli.models.http.request import RESPONSE_FORMAT, UNHELPFUL, Body, find_ours
 from andy_cli.models.http.wording import wording
 
 Request = Mapping[str, object]
@@ -270,8 +271,31 @@ def adapt_body(body: Mapping[str, object], learned: Collection[str]) -> Body:
     _rename_limit(changed, learned)
     messages = body.get("messages")
     if isinstance(messages, list | tuple):
-        changed["messages"] = _adapt_messages(messages, learned)
+        told_messages = _tell_answer_schema(messages, body, changed)
+        changed["messages"] = _adapt_messages(told_messages, learned)
     return changed
+
+
+ANSWER_SCHEMA = (
+    "Your final answer is JSON alone, without words or a code fence around it, and fits this JSON "
+    "schema:\n"
+)
+
+
+def _tell_answer_schema(
+    messages: Sequence[Wire], body: Mapping[str, object], changed: Body
+) -> Sequence[Wire]:
+    """Tell the model in words which JSON a client wants, where its server takes no field for it."""
+    named_schema = as_record(as_record(body.get(RESPONSE_FORMAT)).get("json_schema"))
+    schema = named_schema.get("schema")
+    is_told = RESPONSE_FORMAT in changed or RESPONSE_FORMAT in find_ours(body)
+    if is_told or not isinstance(schema, Mapping):
+        return messages
+    words = ANSWER_SCHEMA + json.dumps(schema, ensure_ascii=False)
+    first, *others = messages or [{}]
+    if first.get("role") in ("system", "developer"):
+        return [{**first, "content": f"{_message_text(first)}\n\n{words}"}, *others]
+    return [{"role": "system", "content": words}, *messages]
 
 
 def _rename_limit(body: Body, learned: Collection[str]) -> None:
