@@ -770,6 +770,27 @@ def test_a_question_that_says_nothing_by_itself_goes_on_with_what_a_file_answere
     assert "orders.txt" not in asked("whos it for again", here, weights_file)
 
 
+def test_what_is_asked_for_in_other_forms_than_a_question_is_answered_by_a_file(
+    here: Path, weights_file: Path
+) -> None:
+    rows = ("Electrician: Mr Ludlow, 01632 960 118", "Plumber: Hetty Brock, 01632 960 274")
+    more = ("Roof: Askew & Son, 01632 960 512", "Vet: Nora Pike, 01632 960 031")
+    (here / "phones.txt").write_text("\n".join((*rows, *more)))
+    for text in ("give me the phone number of the plumber", "le numéro de hetty svp"):
+        assert asked(text, here, weights_file).startswith(f"{rows[1]}\n\nRead phones.txt")
+
+
+def test_which_song_is_meant_is_not_asked_where_hardly_one_is_nor_for_ever(
+    here: Path, weights_file: Path
+) -> None:
+    for song in (ROOT / "tests" / "music").glob("*.mp3"):
+        shutil.copy(song, here)
+    assert "Which song?" not in asked("who directed psycho", here, weights_file)
+    texts = ["mets une chanson", "what time is it"]
+    assert converse(texts[:1], here, weights_file).rstrip().endswith("Which song?")
+    assert "Looked up the time" in converse(texts, here, weights_file)
+
+
 def test_the_title_of_a_text_answers_nothing(here: Path, weights_file: Path) -> None:
     numbers = ("Nadia: 01947 555 103", "Olly: 01947 555 148", "Plumber, Jeff: 01947 555 371")
     (here / "phones.txt").write_text("\n".join(("Phone numbers", *numbers)))
@@ -867,6 +888,15 @@ def test_the_same_is_done_once_more(again: str, here: Path, weights_file: Path) 
     assert "Started 02 - Paper Boats.mp3" in converse([wish, again], here, weights_file)
     texts = ["read notes.txt", "thank you", again]
     assert "call bob" in converse(texts, here, weights_file)
+
+
+def test_a_song_that_is_named_is_played_once_more_and_not_what_was_read_last(
+    here: Path, weights_file: Path
+) -> None:
+    for song in (ROOT / "tests" / "music").glob("*.mp3"):
+        shutil.copy(song, here)
+    texts = ["play paper boats", "read notes.txt", "play the boats one once more"]
+    assert "Started 02 - Paper Boats.mp3" in converse(texts, here, weights_file)
 
 
 def test_a_page_that_was_found_is_opened_in_the_next_turn(here: Path, weights_file: Path) -> None:

@@ -114,8 +114,9 @@ BATCHES = (
     "everyday_70",
     "everyday_71",
     "everyday_72",
+    "everyday_73",
 )
-CONVERSATIONS = ("talks_1", "talks_2", "talks_3", "talks_4")
+CONVERSATIONS = ("talks_1", "talks_2", "talks_3", "talks_4", "talks_5")
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez
 Blue Monday - New Order|Bohemian Rhapsody - Queen|Clair de Lune - Claude Debussy

@@ -11,7 +11,7 @@ from andy_cli.messages import Choice, Constraint, NotDone, Wire
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.planning.answered import AnsweredQuestion, find_answered, list_readings
 from andy_cli.models.inside.planning.choosing import Scorer, name_things
-from andy_cli.models.inside.planning.command_kinds import needs_value
+from andy_cli.models.inside.planning.command_kinds import needs_value, takes_file
 from andy_cli.models.inside.planning.list_fitting import holds_list
 from andy_cli.models.inside.planning.mentions import (
     find_best_lines,
@@ -119,26 +119,47 @@ class Planner:
             return turn
         scores = self._scorer.compare(turn.request, constraint.choices, constraint.context.names)
         is_clear = scores.kind == small_talk.AGAIN and scores.talk > max(scores.commands)
-        is_meant = is_clear and not (is_question(turn.request) or is_negated(turn.request))
+        is_whole = (
+            is_question(turn.request)
+            or is_negated(turn.request)
+            or self._names_file(turn.request, scores.best, constraint)
+        )
+        is_meant = is_clear and not is_whole
         place = find_repeatable(turn.exchanges, constraint.choices) if is_meant else None
         if place is None:
             return turn
         before = turn.exchanges[place]
         return replace(turn, request=before.request, exchanges=turn.exchanges[:place])
 
+    def _names_file(self, text: str, at: int, constraint: Constraint) -> bool:
+        """Tell whether a command finds a file in a text: `play the georgia one once more`."""
+        choice, known = constraint.choices[at], Known((), constraint.context.names)
+        return takes_file(choice) and bool(self._filler.rough.fill(choice, text, known).values)
+
     def plan(self, turn: Turn, constraint: Constraint) -> Plan:
         """Plan the commands that the request needs, in order; none where it is talk."""
         choices = constraint.choices
         if not turn.request or not choices:
             return Plan([])
-        if answered := self._answers.find_asking(turn, choices):
+        answered = self._answers.find_asking(turn, choices)
+        if answered and not self._is_asked_again(answered, turn, constraint):
             return Plan([answered])
         request_plan = self._make_request_plan(constraint, turn)
         planned = request_plan.find_follow_up(turn)
         planned = planned or request_plan.plan(turn.request, is_first=not turn.earlier)
-        if planned.steps or constraint.free_text:
+        if planned.steps:
+            return planned
+        if answered and not turn.was_asked_twice:
+            return Plan([answered])
+        if constraint.free_text:
             return planned
         return Plan([request_plan.find_best_step(turn.request)])
+
+    def _is_asked_again(self, answered: Step, turn: Turn, constraint: Constraint) -> bool:
+        """Tell whether a command of andy's own, of which there is one question, still lacks what
+        was asked for."""
+        choice, known = constraint.choices[answered.at], Known((), constraint.context.names)
+        return bool(choice.examples and self._filler.fill(choice, answered.text, known).missing)
 
     def _make_request_plan(self, constraint: Constraint, turn: Turn) -> RequestPlan:
         filler = self._filler.rough

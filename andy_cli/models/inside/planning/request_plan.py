@@ -64,6 +64,8 @@ WHOLE_WISH = 1.0
 """Nearness to a command of what is a wish by itself, although it begins with `and`."""
 CLEAR_LEAD = 0.118
 """Lead over talk of a whole question: `what song is playing?`, and not `when is it?`"""
+ASKING_LEAD = 0.035
+"""Lead over talk of a command that plays, from which it is asked what, where nothing is named."""
 READ_LEAD = 0.005
 """By so much less clear may a file be of which it is said that it is to be read."""
 UNCLEAR = Plan([], [small_talk.UNCLEAR.format(able="").strip()])
@@ -86,7 +88,24 @@ class RequestPlan:
         if repaired := self._plan_repaired(text, is_first):
             return repaired
         text = self._drop_denial(text)
-        parts = asked = self._read_parts(text)
+        asked = self._read_parts(text)
+        parts, steps = self._choose_steps(asked, text)
+        arranged = self._ask_last(self._arrange_steps(steps, text, is_first))
+        doubtful = [step for step in arranged if self._is_hardly_wished(step)]
+        steps = [step for step in arranged if step not in doubtful]
+        if not steps:
+            return Plan([])
+        steps, beyond = self._set_beyond_aside(self._note_questions(steps, asked))
+        left = list_left(parts, [*steps, *beyond, *doubtful])
+        unanswered = [
+            *list_guesses(steps),
+            *filter(None, map(describe_question, left)),
+            *(say_unanswered(step.text) for step in doubtful),
+        ]
+        return Plan(steps, unanswered, [*map(self._decline, beyond), *list_refused(left)])
+
+    def _choose_steps(self, parts: Sequence[Part], text: str) -> tuple[Sequence[Part], list[Step]]:
+        """Find the commands of the parts, else what to do for the whole; the parts with them."""
         steps = self._find_steps(parts, text)
         if not steps:
             steps = self._find_whole(text)
@@ -94,13 +113,7 @@ class RequestPlan:
         if not steps and len(parts) > 1:  # a question may stand beside a greeting and a reason
             parts = [self._answer(part) if is_asking(part.text) else part for part in parts]
             steps = self._find_steps(parts, text)
-        steps = self._ask_last(self._arrange_steps(steps, text, is_first))
-        if not steps:
-            return Plan([])
-        steps, beyond = self._set_beyond_aside(self._note_questions(steps, asked))
-        left = list_left(parts, [*steps, *beyond])
-        unanswered = [*list_guesses(steps), *filter(None, map(describe_question, left))]
-        return Plan(steps, unanswered, [*map(self._decline, beyond), *list_refused(left)])
+        return parts, steps
 
     def _drop_denial(self, text: str) -> str:
         """Drop the `no` before what is clearly a wish."""
@@ -109,6 +122,16 @@ class RequestPlan:
             return text
         scores = self._request.compare(rest)
         return rest if max(scores.commands) - scores.talk > CERTAIN_LEAD else text
+
+    def _is_hardly_wished(self, step: Step) -> bool:
+        """Tell whether talk is nearly as likely as a command that plays what is not named: `who
+        directed psycho` asks for no song, and is not asked which one.
+        """
+        is_played = plays_file(self._request.choices[step.at]) and self._request.has_examples
+        if not is_played or points_at_entry(step.text) or not self._lacks_value(step):
+            return False
+        scores = self._request.compare(step.text)
+        return scores.commands[step.at] - scores.talk < ASKING_LEAD
 
     def _note_questions(self, steps: Sequence[Step], parts: Sequence[Part]) -> list[Step]:
         """Note beside the only file that is read all questions which it answers."""
@@ -157,7 +180,8 @@ class RequestPlan:
         is near to one of the time or the music for that alone: `where is that?`
         """
         answered, at = self._request.answered, self._request.find_last_command()
-        if answered is None or at is None or not is_asking(turn.request):
+        is_asked = is_asking(turn.request) or self._request.compare(turn.request).kind == "own"
+        if answered is None or at is None or not is_asked:
             return None
         step = Step(at, f"`{answered.file}`", 1.0, questions=(turn.request,))
         planned = self.plan(turn.request, is_first=not turn.earlier)
@@ -636,9 +660,12 @@ def list_refused(left: Sequence[Part]) -> list[NotDone]:
 
 def describe_question(part: Part) -> str:
     """Say that a part cannot be answered; nothing where it asks nothing."""
-    said = part.text.rstrip("?!. ")
     is_asked = part.label == "talk" and is_question(part.text)
-    return small_talk.CANNOT_ANSWER.format(part=said) if is_asked or is_open(part) else ""
+    return say_unanswered(part.text) if is_asked or is_open(part) else ""
+
+
+def say_unanswered(text: str) -> str:
+    return small_talk.CANNOT_ANSWER.format(part=text.rstrip("?!. "))
 
 
 def list_guesses(steps: Sequence[Step]) -> list[str]:

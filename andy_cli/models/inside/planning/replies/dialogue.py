@@ -71,6 +71,11 @@ class Turn:
         """The last line of that, which may ask something."""
         return self.exchanges[-1].asked if self.exchanges else ""
 
+    @property
+    def was_asked_twice(self) -> bool:
+        """The last two replies ask the same."""
+        return len(self.exchanges) > 1 and self.exchanges[-2].asked == self.asked
+
     def list_answers(self, questions: Collection[str]) -> list[Answer]:
         """List the request that led to one of the questions, and the answers since."""
         said = self.request
