@@ -802,6 +802,17 @@ def test_a_figure_told_of_another_row_is_found_for_who_asks() -> None:
     assert texts("Anna owes 15 and Ben 42.50.", SWAPPED) == []
 
 
+SHIFTS = "day,name,hours\n1 May,Ada,16\n2 May,Bela,23\n3 May,Ada,14\n4 May,Chidi,17\n5 May,Bela,18"
+
+
+def test_the_sum_of_one_name_that_is_told_of_another_is_found() -> None:
+    worked = Evidence((SHIFTS,), "how many hours did each work?")
+    true, false = ("| Ada | 30 |\n| Bela | 41 |", "| Ada | 41 |\n| Bela | 30 |")
+    assert texts(true, worked, figures=True) == []
+    assert texts(false, worked, figures=True) == list_asked(false, worked) == ["41", "30"]
+    assert texts("Chidi worked 17 hours, 24 % of what Bela did.", worked, figures=True) == []
+
+
 def test_how_long_it_took_belongs_to_its_row() -> None:
     race = Evidence(("name;time\nEva;00:42:50\nIda;00:41:12\nTom;00:40:31",), "who was how fast?")
     true, false = ("1. Ida: 41:12\n2. Eva: 42:50", "1. Eva: 41:12\n2. Ida: 42:50")

@@ -216,6 +216,11 @@ def compute_clock_totals(result: str) -> Iterator[float]:
 
 
 def compute_totals(table: ResultTable) -> Iterator[float]:
+    yield from compute_column_totals(table)
+    yield from compute_group_sums(table)
+
+
+def compute_column_totals(table: ResultTable) -> Iterator[float]:
     for values in table.columns.values():
         column = [number for number in map(read_cell, values) if number is not None]
         if len(column) > 1:
@@ -224,7 +229,6 @@ def compute_totals(table: ResultTable) -> Iterator[float]:
                 yield from (sum(column) - number for number in column)
             if math.isclose(sum(column[:-1]), column[-1]):  # the last row is the total
                 yield column[-1]
-    yield from compute_group_sums(table)
 
 
 def compute_row_totals(table: ResultTable) -> Iterator[float]:

@@ -14,9 +14,13 @@ from typing import NamedTuple
 
 from andy_cli.agent.grounding.evidence import Claim, ResultTable
 from andy_cli.agent.grounding.figures.evidence_figures import (
+    GROUPED_COLUMNS,
     PLAIN_NUMBER,
     EvidenceFigures,
+    compute_column_totals,
     compute_totals,
+    list_number_columns,
+    sum_by_key,
 )
 from andy_cli.agent.grounding.figures.figure_claims import AnswerFigure, is_marker
 from andy_cli.agent.grounding.figures.quantities import (
@@ -81,30 +85,73 @@ def find_row_claims(
         inside = list_figures_of(sentence, figures)
         if not inside or sentence.question:
             continue
-        for records, totals in tables:
-            wrong = [
-                figure
-                for figure in find_misattributed(inside, sentence, records)
-                if not is_supported_elsewhere(figure, totals, evidence_figures)
-            ]
+        for table in tables:
+            wrong = list_wrong_figures(inside, sentence, table, evidence_figures)
             kind = "entry" if sentence.text.lstrip()[:1] in LINE_MARKS else "row"
             yield from (Claim(figure.text, figure.start, figure.end, kind) for figure in wrong)
             if wrong:
                 break
 
 
-def read_sure_tables(
-    tables: Sequence[ResultTable],
-) -> list[tuple[Sequence[TableRecord], NumberLine]]:
-    """Read the tables whose rows are records, two of them at least with names; and their totals."""
-    sure_tables: list[tuple[Sequence[TableRecord], NumberLine]] = []
+class SureTable(NamedTuple):
+    """Records, with what all of them come to; `is_grouped`: each of several rows."""
+
+    records: Sequence[TableRecord]
+    totals: NumberLine
+    is_grouped: bool = False
+
+
+def list_wrong_figures(
+    inside: Sequence[AnswerFigure],
+    sentence: Sentence,
+    table: SureTable,
+    evidence_figures: EvidenceFigures,
+) -> list[AnswerFigure]:
+    return [
+        figure
+        for figure in find_misattributed(inside, sentence, table.records)
+        if not is_supported_elsewhere(figure, table.totals, evidence_figures)
+        and not (table.is_grouped and figure.kind == "percent")  # a share is a figure of no row
+    ]
+
+
+def read_sure_tables(tables: Sequence[ResultTable]) -> list[SureTable]:
+    """Read the tables whose rows are records, two of them at least with names; behind all those of
+    their groups."""
+    sure_tables: list[SureTable] = []
+    grouped_tables: list[SureTable] = []
     for table in tables:
         if not table.sure or not 1 < len(table.rows) <= MAX_ROWS:
             continue
         records = read_records(table)
         if sum(bool(record.words) for record in records) > 1:
-            sure_tables.append((records, NumberLine(compute_totals(table))))
-    return sure_tables
+            sure_tables.append(SureTable(records, NumberLine(compute_totals(table))))
+        totals = NumberLine(compute_column_totals(table))
+        grouped_tables += [SureTable(groups, totals, True) for groups in group_records(table)]
+    return sure_tables + grouped_tables
+
+
+def group_records(table: ResultTable) -> Iterator[Sequence[TableRecord]]:
+    """Make one record of all rows with the same name in a column, with what each column of theirs
+    comes to: hours by person."""
+    columns = [column for column in table.columns.values() if len(column) == len(table.rows)]
+    numbers = list_number_columns(table)
+    for key_column in columns[:GROUPED_COLUMNS]:
+        keys = [fold_text(str(key)) for key in key_column]
+        if 1 < len(set(keys)) < len(keys) and not any(map(str.isdecimal, "".join(keys))):
+            yield [join_rows(key, keys, table.rows, numbers) for key in sorted(set(keys))]
+
+
+def join_rows(
+    key: str, keys: Sequence[str], rows: Sequence[str], numbers: Sequence[Sequence[float]]
+) -> TableRecord:
+    """Make one record of the rows of a key. A figure up to the count of all rows may count them."""
+    others = {word for other in keys if other != key for word in split_words(other)}
+    own_rows = "\n".join(row for row, other in zip(rows, keys, strict=True) if other == key)
+    record = read_record(own_rows, frozenset(split_words(key)) - others - STOP)
+    sums = [sum_by_key(keys, column)[key] for column in numbers]
+    made = NumberLine([*record.line.values, *sums, *map(float, range(len(keys) + 1))])
+    return record._replace(line=made)
 
 
 def list_figures_of(sentence: Sentence, figures: Sequence[AnswerFigure]) -> list[AnswerFigure]:
