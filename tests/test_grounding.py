@@ -813,6 +813,12 @@ def test_the_sum_of_one_name_that_is_told_of_another_is_found() -> None:
     assert texts("Chidi worked 17 hours, 24 % of what Bela did.", worked, figures=True) == []
 
 
+def test_a_latin_name_in_japanese_is_the_subject_of_its_figure() -> None:
+    worked = Evidence((SHIFTS,), "誰が一番多いですか？")
+    assert texts("一番多いのはBelaで、合計41円です。", worked, figures=True) == []
+    assert texts("一番多いのはAdaで、合計41円です。", worked, figures=True) != []
+
+
 def test_how_long_it_took_belongs_to_its_row() -> None:
     race = Evidence(("name;time\nEva;00:42:50\nIda;00:41:12\nTom;00:40:31",), "who was how fast?")
     true, false = ("1. Ida: 41:12\n2. Eva: 42:50", "1. Eva: 41:12\n2. Ida: 42:50")

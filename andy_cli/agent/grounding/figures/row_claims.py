@@ -335,9 +335,10 @@ def find_owner(word: str, owners: Mapping[str, int], stems: Mapping[str, int]) -
 def find_unspaced_mentions(text: str, owners: Mapping[str, int]) -> Iterator[RecordMention]:
     """Find names inside of words: Chinese and Japanese have no blanks between words."""
     for word, row in owners.items():
-        position = text.find(word) if not word.isascii() else -1
-        if position >= 0:
-            yield RecordMention(row, position, position + len(word))
+        # A Latin one is no part of a longer Latin word.
+        name = rf"(?<![a-z\d]){re.escape(word)}(?![a-z\d])" if word.isascii() else re.escape(word)
+        if match := re.search(name, text):
+            yield RecordMention(row, *match.span())
 
 
 def is_written(figure: AnswerFigure, end: str, text: str) -> bool:
