@@ -790,6 +790,28 @@ def test_a_wished_figure_is_no_state_behind_a_mere_look() -> None:
     assert texts("The port in srv.ini is now 8080, and you want 9090.", evidence) == []
 
 
+CHANGED_VALUES = [
+    ("srv.ini now has workers 4 and timeout 30.", "set workers to 8", True),
+    ("srv.ini now has workers 8 (it was 4) and timeout 30.", "set workers to 8", False),
+    ("It had 4 workers before.", "set workers to 8. what was it?", False),
+    ("srv.ini has 12 workers.", "set workers to 12", True),
+    ("srv.ini hat jetzt 12 Worker.", "setz workers auf 12", True),
+    ("I wrote 8 workers into srv.ini, as 12 are too many.", "set workers to 12", False),
+    ("Shall I set workers to 12?", "set workers to 12", False),
+    ("I changed the workers, so 30 clients fit.", "set workers to 8, for 30 clients", False),
+]
+
+
+@pytest.mark.parametrize(("answer", "user", "claimed"), CHANGED_VALUES)
+def test_a_value_is_told_as_the_edit_left_it(answer: str, user: str, *, claimed: bool) -> None:
+    values = {"path": "srv.ini", "old_string": "workers = 4", "new_string": "workers = 8"}
+    looked = file_action("read_file", Effect.READ, "srv.ini")
+    edited = EDITED._replace(action="change srv.ini", arguments=json.dumps(values))
+    results = ("workers = 4\ntimeout = 30", "changed srv.ini")
+    evidence = Evidence(results, user, (), (looked, edited))
+    assert bool(texts(answer, evidence)) is claimed
+
+
 def test_the_figures_of_a_short_answer_are_those_that_were_asked_for() -> None:
     paid = Evidence(("item,amount\nrent,900\nfood,310\n",), "add up the amounts")
     assert texts("The amounts add up to 1,210.", paid, figures=True) == []

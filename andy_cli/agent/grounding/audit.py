@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from andy_cli.agent.grounding.action_claims import find_action_claims
+from andy_cli.agent.grounding.change_claims import find_change_claims
 from andy_cli.agent.grounding.evidence import Claim, Evidence, EvidenceIndex, parse_result
 from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures
 from andy_cli.agent.grounding.figures.figure_claims import (
@@ -45,7 +46,10 @@ def find_unsupported_claims(
     spoken = split_sentences(prose)
     quoted = find_quoted_lines(prose)
     own = [sentence for sentence in spoken if not find_span(sentence.end, quoted)]
-    claims = list(find_action_claims(own, index, prose, answer))
+    claims = [
+        *find_action_claims(own, index, prose, answer),
+        *find_change_claims(own, index),
+    ]
     code_text = "\n".join(answer[start:end] for start, end in code)
     if evidence.results:
         claims += find_strange_values(prose, code_text, spoken, index, figures)

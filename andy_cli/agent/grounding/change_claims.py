@@ -1,0 +1,84 @@
+"""Values of a file that an answer tells otherwise than an edit of the turn left them. Pure.
+
+An edit says what stood in the file and what stands there now: `port = 8081`, `port = 9000`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from andy_cli.agent.grounding.evidence import ActionRecord, Claim, EvidenceIndex, parse_result
+from andy_cli.agent.grounding.text.languages import detect_languages
+from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text, split_words
+from andy_cli.agent.grounding.text.vocabulary import STOP
+
+NUMBER = re.compile(r"(?<![\d.,])\d+(?!\d|[.,]\d)")
+STEM = 4
+"""Letters by which a word and its plural are the same."""
+
+
+class ChangedValue(NamedTuple):
+    """The one figure that an edit replaced, and the file and the beginnings of words beside it."""
+
+    old: str
+    new: str
+    beside: frozenset[str]
+
+    def is_beside(self, text: str) -> bool:
+        return any(word[:STEM] in self.beside for word in split_words(fold_text(text)))
+
+
+def find_change_claims(spoken: Sequence[Sentence], index: EvidenceIndex) -> Iterator[Claim]:
+    """Find the figures told of a changed value: the one that the user wished and no call wrote, and
+    the one before where it is said to be so now. What the edit wrote is nowhere in the answer."""
+    told = NUMBER.findall("\n".join(sentence.text for sentence in spoken))
+    values = [value for value in list_changed_values(index) if value.new not in told]
+    for sentence in spoken if values else ():
+        beside = [value for value in values if value.is_beside(sentence.text)]
+        figures = list_false_figures(sentence, beside, index)
+        for match in NUMBER.finditer(sentence.text):
+            if match[0] in figures:
+                start = sentence.start + match.start()
+                yield Claim(match[0], start, start + len(match[0]), "changed")
+
+
+def list_false_figures(
+    sentence: Sentence, values: Sequence[ChangedValue], index: EvidenceIndex
+) -> set[str]:
+    """List the figures that a sentence about these may not state."""
+    text, languages = sentence.text, detect_languages(sentence.text)
+    if sentence.question or any(language.unreal.search(text) for language in languages):
+        return set()
+    is_now = any(language.now.search(text) for language in languages)
+    figures = {value.old for value in values if is_now}
+    return figures.union(*(list_wished_figures(value, index) for value in values))
+
+
+def list_wished_figures(value: ChangedValue, index: EvidenceIndex) -> set[str]:
+    """List the figures of which the user alone has spoken, unless the value is of his too."""
+    wished = {*NUMBER.findall(index.evidence.user)}
+    actions = (action.text for action in index.evidence.actions or ())
+    known_texts = [index.given, *index.evidence.history, *actions]
+    return set() if value.new in wished else wished.difference(*map(NUMBER.findall, known_texts))
+
+
+def list_changed_values(index: EvidenceIndex) -> list[ChangedValue]:
+    """List the values that edits of the turn changed for good, and that stood in one place."""
+    edits = [action for action in index.evidence.actions or () if action.is_new_success]
+    values = [*filter(None, map(read_changed_value, edits))]
+    written, given = {value.new for value in values}, NUMBER.findall(index.given)
+    return [value for value in values if value.old not in written and given.count(value.old) < 2]
+
+
+def read_changed_value(action: ActionRecord) -> ChangedValue | None:
+    """Read which figure an edit replaced by another, if nothing else."""
+    values = parse_result(action.arguments)
+    if not isinstance(values, dict):
+        return None
+    path, *texts = (fold_text(str(values.get(n, ""))) for n in ("path", "old_string", "new_string"))
+    old, new = (frozenset(split_words(text)) for text in texts)
+    if len(old - new) != 1 or len(new - old) != 1 or not "".join(old ^ new).isdecimal():
+        return None
+    beside = {word[:STEM] for word in (old & new) - STOP | {*split_words(path.rpartition("/")[2])}}
+    (was,), (now,) = old - new, new - old
+    return ChangedValue(was, now, frozenset(filter(str.isalpha, beside)))
