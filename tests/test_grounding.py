@@ -914,6 +914,16 @@ def test_a_draft_is_not_sent() -> None:
     assert not told_after("mail.send_draft", Effect.ACT, "{}", "I've sent the mail to Petra.")
 
 
+def test_what_is_created_beside_a_draft_does_not_send_it() -> None:
+    made = [deed(f"office.create_{name}", Effect.RUN, name) for name in ("draft", "event")]
+    sent = deed("office.send_mail", Effect.RUN, "send")
+    evidence = Evidence(("{}", "{}"), "answer Claire, and make an event", (), tuple(made))
+    answer = "I have sent the reply to Claire and created the event."
+    assert texts(answer, evidence)
+    assert not texts(answer, evidence._replace(actions=(*made, sent)))
+    assert not texts("I have created a draft and the event.", evidence)
+
+
 def test_a_request_may_have_been_for_anything() -> None:
     for did in ("opened the ticket", "cancelled the order", "booked the table"):
         assert not told_after("api_call", Effect.ACT, '{"method": "POST"}', f"I {did}.")

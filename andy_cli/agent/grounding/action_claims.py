@@ -517,16 +517,31 @@ def is_done(report: Report, sentence: Sentence, language: Language, index: Evide
         return may_have_searched(sentence, index)
     if index.evidence.actions is None:
         return is_done_in_results(action, index)
-    doers = [
-        record
-        for record in index.evidence.actions
-        if record.is_new_success and has_done(action, record, report.match["done"])
-    ]
+    doers = list_doers(report, index.evidence.actions)
     if doers and is_target_known(report, sentence, language, doers, index):
         return True
     if not report.own and is_told(report, sentence, language, index):
         return True
     return is_done_before(action, sentence.text, index)
+
+
+def list_doers(report: Report, actions: Sequence[ActionRecord]) -> list[ActionRecord]:
+    """List the calls of this turn that may have done what is reported."""
+    successes = [record for record in actions if record.is_new_success]
+    if report.action == "send" and any(map(makes_draft, successes)):
+        successes = list(filter(may_have_sent, successes))
+    verb = report.match["done"]
+    return [record for record in successes if has_done(report.action, record, verb)]
+
+
+def makes_draft(record: ActionRecord) -> bool:
+    return "draft" in find_named_actions(record.tool)
+
+
+def may_have_sent(record: ActionRecord) -> bool:
+    """Tell whether a call beside a draft sent something: what else it created was no mail."""
+    told = list_told_actions(record) or find_named_actions(record.tool) - {"run"}
+    return not told or not told.isdisjoint(list_kindred("send") - {"create"})
 
 
 HINDERED = frozenset([Status.DENIED, Status.TIMED_OUT, Status.CANCELLED])
