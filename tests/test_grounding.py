@@ -924,6 +924,14 @@ def test_what_is_created_beside_a_draft_does_not_send_it() -> None:
     assert not texts("I have created a draft and the event.", evidence)
 
 
+def test_the_summary_of_a_run_that_failed_may_be_told_in_its_figures() -> None:
+    line = "Tests: 2 failed, 1 skipped, 39 passed, 42 total"
+    evidence = Evidence((line,), "run the tests", (), (command("sh jest.sh", 1),))
+    assert not texts("39 of the 42 tests pass, 2 fail and 1 was skipped.", evidence)
+    assert texts("39 of the 42 tests pass, 3 fail and 2 were skipped.", evidence)
+    assert texts("The failing tests were skipped.", evidence)
+
+
 def test_a_request_may_have_been_for_anything() -> None:
     for did in ("opened the ticket", "cancelled the order", "booked the table"):
         assert not told_after("api_call", Effect.ACT, '{"method": "POST"}', f"I {did}.")
