@@ -835,6 +835,13 @@ def test_the_sum_of_one_name_that_is_told_of_another_is_found() -> None:
     assert texts("Chidi worked 17 hours, 24 % of what Bela did.", worked, figures=True) == []
 
 
+def test_the_rows_that_an_answer_names_are_counted_and_added_up() -> None:
+    bills = "id,name,amount\nR-1,Ada,120.40\nR-2,Bo,80\nR-3,Cy,15.20\nR-4,Di,310\nR-5,Eva,44.10"
+    owed = Evidence((bills,), "what is overdue, and how much?")
+    assert texts("3 are overdue: R-1, R-2 and R-4, together 510.40.", owed, figures=True) == []
+    assert texts("3 are overdue: R-1, R-2 and R-5, together 510.40.", owed, figures=True) != []
+
+
 def test_a_latin_name_in_japanese_is_the_subject_of_its_figure() -> None:
     worked = Evidence((SHIFTS,), "誰が一番多いですか？")
     assert texts("一番多いのはBelaで、合計41円です。", worked, figures=True) == []

@@ -5,6 +5,7 @@ Nothing else is reckoned: of many figures any could be made. Pure.
 
 import itertools
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
@@ -29,6 +30,7 @@ from andy_cli.agent.grounding.figures.quantities import (
     read_number_word,
     read_size,
 )
+from andy_cli.agent.grounding.text.segmentation import fold_text
 from andy_cli.agent.grounding.text.vocabulary import WEEKDAYS
 from andy_cli.compiler.expression import Expression
 
@@ -138,6 +140,12 @@ class EvidenceFigures:
         totals.update(value for table in tables for value in compute_row_totals(table))
         return NumberLine({*totals, *map(abs, totals)})  # what was spent is told without its sign
 
+    def add_up_named(self, text: str) -> Iterator[float]:
+        """Count and add up the rows that a text names."""
+        told = fold_text(text)
+        for table in self.index.tables if told else ():
+            yield from compute_named_totals(table, told)
+
     @cached_property
     def bytes(self) -> NumberLine:
         numbers = self.numbers.values  # which may be megabytes, as a key says: `total_mb`
@@ -239,6 +247,25 @@ def compute_row_totals(table: ResultTable) -> Iterator[float]:
         return
     sums = [sum(row) for row in zip(*columns, strict=True)]
     yield from (total / divisor for total in (*sums, sum(sums)) for divisor in (1, len(columns)))
+
+
+def compute_named_totals(table: ResultTable, text: str) -> Iterator[float]:
+    """Count the rows that a folded text names, by what each has alone in a column, and add up the
+    other columns of them."""
+    if not table.sure or len(table.rows) > MAX_COMPARED_ROWS:
+        return
+    for column in table.columns.values():
+        names = [fold_text(str(value)) for value in column]
+        if len(set(names)) == len(table.rows) and not "".join(names).isdecimal():
+            is_named = [is_whole_word(name, text) for name in names]
+            yield float(sum(is_named))
+            yield from (
+                sum(itertools.compress(numbers, is_named)) for numbers in list_number_columns(table)
+            )
+
+
+def is_whole_word(name: str, text: str) -> bool:
+    return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def compare_columns(table: ResultTable) -> Iterator[float]:

@@ -457,9 +457,10 @@ def find_figure_claims(
 ) -> Iterator[Claim]:
     """Find the figures told of something that the results know, and that nothing supports."""
     groups = [*find_lists(prose), *find_table_columns(prose)]
-    lengths = NumberLine(float(len(group)) for group in groups)
     supported = [figure for figure in figures if HOLDS[figure.kind](figure.text, evidence_figures)]
     unknown = set(figures).difference(supported)
+    totals = evidence_figures.add_up_named(prose if unknown else "")
+    listed = NumberLine([*map(float, map(len, groups)), *totals])
     factors, shares = list_factors(figures), list_shares(figures)
     for figure in figures:
         if figure not in unknown or not is_checkable(figure, spoken, evidence_figures):
@@ -469,8 +470,8 @@ def find_figure_claims(
             continue
         line_start = prose.rfind("\n", 0, figure.start) + 1
         in_table = prose[line_start:].lstrip().startswith("|")
-        counts_list = any(map(lengths.has_near, read_values(figure)))
-        if not counts_list and not is_computed(figure, supported, is_exact=in_table):
+        is_of_listed = any(map(listed.has_near, read_values(figure)))
+        if not is_of_listed and not is_computed(figure, supported, is_exact=in_table):
             yield Claim(figure.text, figure.start, figure.end, figure.kind)
 
 
