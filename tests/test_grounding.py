@@ -842,6 +842,13 @@ def test_the_rows_that_an_answer_names_are_counted_and_added_up() -> None:
     assert texts("3 are overdue: R-1, R-2 and R-5, together 510.40.", owed, figures=True) != []
 
 
+def test_a_second_time_behind_a_name_may_be_of_something_else() -> None:
+    day = "15:00-15:30 Call with Nils\n19:30-21:00 Choir"
+    known = Evidence((day,), "qu'est-ce que j'ai ?")
+    assert not texts("L'appel avec Nils à 15:00 et la chorale à 19:30.", known, figures=True)
+    assert texts("L'appel avec Nils à 19:30.", known, figures=True) == ["19:30"]
+
+
 def test_a_latin_name_in_japanese_is_the_subject_of_its_figure() -> None:
     worked = Evidence((SHIFTS,), "誰が一番多いですか？")
     assert texts("一番多いのはBelaで、合計41円です。", worked, figures=True) == []
