@@ -849,6 +849,16 @@ def test_a_second_time_behind_a_name_may_be_of_something_else() -> None:
     assert texts("L'appel avec Nils à 19:30.", known, figures=True) == ["19:30"]
 
 
+def test_the_ticks_of_a_list_are_counted() -> None:
+    ticks = zip(
+        "x   x  ", ("book", "dentist", "oil", "rent", "desk", "phone", "plants"), strict=True
+    )
+    tasks = "\n".join(f"- [{tick}] {task} (2026-11-2{len(task)})" for tick, task in ticks)
+    known = Evidence((tasks,), "what is left?")
+    assert not texts("Of your 5 open tasks the dentist comes first.", known, figures=True)
+    assert texts("Of your 4 open tasks the dentist comes first.", known, figures=True)
+
+
 def test_a_latin_name_in_japanese_is_the_subject_of_its_figure() -> None:
     worked = Evidence((SHIFTS,), "誰が一番多いですか？")
     assert texts("一番多いのはBelaで、合計41円です。", worked, figures=True) == []

@@ -35,6 +35,7 @@ from andy_cli.agent.grounding.text.vocabulary import WEEKDAYS
 from andy_cli.compiler.expression import Expression
 
 PLAIN_NUMBER = Expression(r"\d{1,15}(?:\.\d{1,12})?")
+CHECKBOX = Expression(r"^\s*[-*+] \[[ x]\]", re.MULTILINE)
 UNITS_OF_BYTES = (1, 1e3, 1e6, 1e9, 2**10, 2**20, 2**30)
 UNITS_OF_SECONDS = (0.001, 1, 60, 3600)
 MAX_TIME = 1e9
@@ -116,7 +117,7 @@ class EvidenceFigures:
 
     @cached_property
     def counts(self) -> NumberLine:
-        """Count rows, and how many of one value a column has."""
+        """Count rows, how many of one value a column has, and ticks of a list."""
         counts: set[int] = set()
         longest = []
         for tables in self.index.by_result:
@@ -128,6 +129,8 @@ class EvidenceFigures:
                 groups = Counter(map(str, values))
                 counts.update(groups.values())
                 counts.add(len(groups))
+        for result in self.index.results:
+            counts.update(Counter(CHECKBOX.compiled.findall(result)).values())
         return NumberLine(map(float, {*counts, sum(longest), len(longest)}))
 
     @cached_property
