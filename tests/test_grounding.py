@@ -859,6 +859,18 @@ def test_the_ticks_of_a_list_are_counted() -> None:
     assert texts("Of your 4 open tasks the dentist comes first.", known, figures=True)
 
 
+def test_a_figure_of_one_file_that_is_told_of_another_is_found() -> None:
+    read = tuple(file_action("read_file", Effect.READ, name) for name in ("srv.ini", "prod.ini"))
+    values = ("port = 8081\nworkers = 4", "port = 443\nworkers = 16")
+    known = Evidence(values, "which port in production?", (), read)
+    assert not texts("Production (`prod.ini`) has port 443.", known, figures=True)
+    assert texts("Production (`prod.ini`) has port 8081.", known, figures=True) == ["8081"]
+    assert not texts("`prod.ini` has 2 values; `srv.ini` has port 8081.", known, figures=True)
+    looked = (*read, deed("search_files", Effect.READ, "search"))
+    more = known._replace(results=(*values, "prod.ini: 8081 bytes"), actions=looked)
+    assert not texts("`prod.ini` has 8081 bytes.", more, figures=True)
+
+
 def test_a_latin_name_in_japanese_is_the_subject_of_its_figure() -> None:
     worked = Evidence((SHIFTS,), "誰が一番多いですか？")
     assert texts("一番多いのはBelaで、合計41円です。", worked, figures=True) == []

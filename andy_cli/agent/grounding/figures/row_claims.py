@@ -10,9 +10,10 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.evidence import Claim, ResultTable
+from andy_cli.agent.grounding.evidence import Claim, EvidenceIndex, ResultTable, parse_result
 from andy_cli.agent.grounding.figures.evidence_figures import (
     GROUPED_COLUMNS,
     PLAIN_NUMBER,
@@ -46,9 +47,12 @@ from andy_cli.agent.grounding.figures.quantities import (
 from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text, split_words
 from andy_cli.agent.grounding.text.vocabulary import MONTHS, STOP
 from andy_cli.compiler.expression import Expression
+from andy_cli.messages import Effect
 
 MAX_ROWS = 200
 """The end of the name of a row."""
+MAX_FILES = 100_000
+"""Characters of files that are looked through for the figures of each."""
 
 NAME = Expression(r"[^\W_]+(?:[-_.][^\W_]+)*")
 
@@ -80,7 +84,7 @@ def find_row_claims(
     figures: Sequence[AnswerFigure], spoken: Sequence[Sentence], evidence_figures: EvidenceFigures
 ) -> Iterator[Claim]:
     """Find the figures of one record that are told of another."""
-    tables = read_sure_tables(evidence_figures.index.tables)
+    tables = read_sure_tables(evidence_figures.index.tables) + read_files(evidence_figures.index)
     for sentence in spoken:
         inside = list_figures_of(sentence, figures)
         if not inside or sentence.question:
@@ -129,6 +133,31 @@ def read_sure_tables(tables: Sequence[ResultTable]) -> list[SureTable]:
         totals = NumberLine(compute_column_totals(table))
         grouped_tables += [SureTable(groups, totals, True) for groups in group_records(table)]
     return sure_tables + grouped_tables
+
+
+def read_files(index: EvidenceIndex) -> list[SureTable]:
+    """Make one record of each file where the turn only read several."""
+    files = list_read_files(index)
+    if not 1 < len(set(files)) == len(index.results) or len(index.given) > MAX_FILES:
+        return []
+    pieces = zip(files, index.results, index.by_result, strict=True)
+    return [SureTable([*itertools.starmap(read_file_record, pieces)], NumberLine(()), True)]
+
+
+def list_read_files(index: EvidenceIndex) -> list[str]:
+    """List the names of the files that the calls of the turn read; none if one was another call."""
+    actions = [action for action in index.evidence.actions or () if not action.earlier]
+    read = [parse_result(action.arguments) for action in actions if action.effect is Effect.READ]
+    paths = [str(values.get("path", "")) for values in read if isinstance(values, dict)]
+    return [fold_text(PurePath(path).name) for path in paths] if len(paths) == len(actions) else []
+
+
+def read_file_record(file: str, text: str, tables: Sequence[ResultTable]) -> TableRecord:
+    """Read the figures of a file, with what its columns come to and counts up to its lines."""
+    record = read_record(text, frozenset([file]))
+    made = itertools.chain.from_iterable(map(compute_totals, tables))
+    counts = map(float, range(text.count("\n") + 2))
+    return record._replace(line=NumberLine([*record.line.values, *made, *counts]))
 
 
 def group_records(table: ResultTable) -> Iterator[Sequence[TableRecord]]:
