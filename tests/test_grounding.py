@@ -871,6 +871,12 @@ def test_a_figure_of_one_file_that_is_told_of_another_is_found() -> None:
     assert not texts("`prod.ini` has 8081 bytes.", more, figures=True)
 
 
+def test_a_name_with_a_figure_behind_it_is_not_told_of_that_before_it() -> None:
+    known = Evidence(("values=1503\nmean=42.3\nmedian=41.9",), "run it")
+    assert not texts("With 1,503 of them the mean is 42.3.", known, figures=True)
+    assert texts("The mean was 1,503.", known, figures=True) == ["1,503"]
+
+
 def test_a_latin_name_in_japanese_is_the_subject_of_its_figure() -> None:
     worked = Evidence((SHIFTS,), "誰が一番多いですか？")
     assert texts("一番多いのはBelaで、合計41円です。", worked, figures=True) == []

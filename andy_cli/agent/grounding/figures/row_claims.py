@@ -236,25 +236,27 @@ def find_subjects(
     if not near_mentions:
         return find_earlier_subject(figure, sentence, mentions, inside, in_line)
     if len({mention.record for mention in near_mentions}) == 1:
-        has_other_time = has_own_time(figure, near_mentions[0], inside, table)
-        return find_near_subject(figure, sentence, near_mentions, in_line, has_other_time)
+        has_other = has_own_figure(figure, near_mentions[0], inside, table)
+        return find_near_subject(figure, sentence, near_mentions, in_line, has_other)
     numbers = [other for other in inside if start <= other.start < end]
     return pair_subjects(
         figure, near_mentions, [other.start for other in numbers if is_in_table(other, table)]
     )
 
 
-def has_own_time(
+def has_own_figure(
     figure: AnswerFigure,
     mention: RecordMention,
     inside: Sequence[AnswerFigure],
     table: Sequence[TableRecord],
 ) -> bool:
-    """Tell whether a time that a name has stands between it and another: `the call with Nils at
-    15:00 and the choir at 19:30`."""
+    """Tell whether a name has a time between it and another (`the call with Nils at 15:00 and the
+    choir at 19:30`), or a figure behind it (`with 1,500 values the mean is 42.3`)."""
     between = [other for other in inside if mention.end <= other.start < figure.start]
-    times = [other for other in between if other.kind == figure.kind == "time"]
-    return any(holds_figure(table[mention.record], other) for other in times)
+    own = [other for other in between if other.kind == figure.kind == "time"]
+    if figure.end <= mention.start:
+        own += [other for other in inside if mention.end <= other.start]
+    return any(holds_figure(table[mention.record], other) for other in own)
 
 
 def find_earlier_subject(
@@ -279,13 +281,13 @@ def find_near_subject(
     sentence: Sentence,
     near_mentions: Sequence[RecordMention],
     in_line: bool,
-    has_other_time: bool,
+    has_other: bool,
 ) -> set[int]:
-    """Find the one record that is named beside the figure, if it stands within reach. A second time
-    may be of something that is named otherwise."""
+    """Find the one record that is named beside the figure, if it stands within reach and has no
+    other figure: then this one may be of something that is named otherwise."""
     nearest_mention = min(near_mentions, key=lambda mention: abs(mention.start - figure.start))
     between = sentence.text[figure.end - sentence.start : nearest_mention.start - sentence.start]
-    if ":" in between or (has_other_time and not in_line):
+    if ":" in between or (has_other and not in_line):
         return set()
     reach = REACH if len(figure.text) > 2 else SHORT
     distance = min(abs(nearest_mention.start - figure.end), abs(figure.start - nearest_mention.end))
