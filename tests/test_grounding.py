@@ -1134,6 +1134,14 @@ def test_another_answer_is_asked_for_where_an_item_or_a_row_has_the_figures_of_a
     assert "in another row" in request
 
 
+def test_another_answer_is_asked_for_where_a_long_figure_is_told_of_another_row() -> None:
+    owed = Evidence(("Brandt,1240.00\nLind,2915.75\nMoreau,640.00\n",), "who owes most?")
+    assert list_asked("Brandt owes most: 2915.75.", owed) == ["2915.75"]
+    assert list_asked("Lind owes most: 2915.75.", owed) == []
+    assert list_asked("Brandt owes 640.", owed) == []
+    assert list_asked("Der Start von 18 war um 00:03:40.", RUN_LOG) == []
+
+
 def test_an_amount_that_ends_a_sentence_is_a_number_and_may_be_a_day() -> None:
     owed = Evidence(("Anna owes 12.50\nBob owes 3.20\n",), "what does Anna owe?")
     assert list_asked("Anna owes 47.80.", owed) == ["47.80"]
