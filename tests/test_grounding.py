@@ -956,6 +956,19 @@ def test_a_draft_is_not_sent() -> None:
     assert not told_after("mail.send_draft", Effect.ACT, "{}", "I've sent the mail to Petra.")
 
 
+def test_of_a_row_of_changed_files_each_was_changed() -> None:
+    edits = [file_action("edit_file", Effect.WRITE, name) for name in ("a.py", "b.py")]
+    found = deed("search_files", Effect.READ, "search")
+    results = ("a.py: 3\nb.py: 7\nc.py: 1", "changed a.py", "changed b.py")
+    evidence = Evidence(results, "rename vat everywhere", (), (found, *edits))
+    assert texts("I renamed it in 3 files: `a.py`, `b.py` and `c.py`.", evidence)
+    assert not texts("I renamed it in 2 files: `a.py` and `b.py`.", evidence)
+    assert not texts("I renamed it in 2 files, but not in `c.py`.", evidence)
+    ran = (found, *edits, deed("terminal_execute", Effect.RUN, "run sed"))
+    by_command = evidence._replace(actions=ran, results=(*results, ""))
+    assert not texts("I renamed it in 3 files: `a.py`, `b.py` and `c.py`.", by_command)
+
+
 def test_what_is_created_beside_a_draft_does_not_send_it() -> None:
     made = [deed(f"office.create_{name}", Effect.RUN, name) for name in ("draft", "event")]
     sent = deed("office.send_mail", Effect.RUN, "send")

@@ -600,8 +600,17 @@ def is_target_known(
     told = clause + find_files_behind(sentence, clause)
     supposed = language.unreal.search(told)
     told = told[: supposed.start()] if supposed else told
+    if report.action in OWN_TEXT and has_untouched_file(told[len(clause) :], index):
+        return False
     texts = [record.text for record in index.evidence.actions or () if record.ok]
     return knows_files(told, texts, index) and not is_of_other(report.action, told, doers, index)
+
+
+def has_untouched_file(row: str, index: EvidenceIndex) -> bool:
+    """Tell whether of the files in a row calls changed some, and others not."""
+    changes = fold_text("\n".join(action.text for action in list_tried(index) if action.ok))
+    are_changed = {name in changes for name in FILE.findall(fold_text(row))}
+    return len(are_changed) > 1
 
 
 def is_of_other(
