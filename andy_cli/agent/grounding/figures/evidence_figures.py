@@ -30,12 +30,12 @@ from andy_cli.agent.grounding.figures.quantities import (
     read_number_word,
     read_size,
 )
-from andy_cli.agent.grounding.text.segmentation import fold_text
+from andy_cli.agent.grounding.text.segmentation import fold_text, split_words
 from andy_cli.agent.grounding.text.vocabulary import WEEKDAYS
 from andy_cli.compiler.expression import Expression
 
 PLAIN_NUMBER = Expression(r"\d{1,15}(?:\.\d{1,12})?")
-CHECKBOX = Expression(r"^\s*[-*+] \[[ x]\]", re.MULTILINE)
+CHECKBOX = Expression(r"^\s*[-*+] \[[ x]\]", re.M)
 UNITS_OF_BYTES = (1, 1e3, 1e6, 1e9, 2**10, 2**20, 2**30)
 UNITS_OF_SECONDS = (0.001, 1, 60, 3600)
 MAX_TIME = 1e9
@@ -145,9 +145,9 @@ class EvidenceFigures:
 
     def add_up_named(self, text: str) -> Iterator[float]:
         """Count and add up the rows that a text names."""
-        told = fold_text(text)
-        for table in self.index.tables if told else ():
-            yield from compute_named_totals(table, told)
+        stream = f" {' '.join(split_words(fold_text(text)))} "
+        for table in self.index.tables if text else ():
+            yield from compute_named_totals(table, stream)
 
     @cached_property
     def bytes(self) -> NumberLine:
@@ -252,23 +252,19 @@ def compute_row_totals(table: ResultTable) -> Iterator[float]:
     yield from (total / divisor for total in (*sums, sum(sums)) for divisor in (1, len(columns)))
 
 
-def compute_named_totals(table: ResultTable, text: str) -> Iterator[float]:
-    """Count the rows that a folded text names, by what each has alone in a column, and add up the
-    other columns of them."""
+def compute_named_totals(table: ResultTable, stream: str) -> Iterator[float]:
+    """Count the rows that are named in a stream of words, by what each has alone in a column, and
+    add up the other columns of them."""
     if not table.sure or len(table.rows) > MAX_COMPARED_ROWS:
         return
     for column in table.columns.values():
         names = [fold_text(str(value)) for value in column]
         if len(set(names)) == len(table.rows) and not "".join(names).isdecimal():
-            is_named = [is_whole_word(name, text) for name in names]
+            is_named = [f" {' '.join(split_words(name))} " in stream for name in names]
             yield float(sum(is_named))
             yield from (
                 sum(itertools.compress(numbers, is_named)) for numbers in list_number_columns(table)
             )
-
-
-def is_whole_word(name: str, text: str) -> bool:
-    return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def compare_columns(table: ResultTable) -> Iterator[float]:

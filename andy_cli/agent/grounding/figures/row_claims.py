@@ -51,6 +51,8 @@ from andy_cli.messages import Effect
 
 MAX_ROWS = 200
 """The end of the name of a row."""
+MAX_GROUPS = 40
+"""Names that rows are put together by."""
 MAX_FILES = 100_000
 """Characters of files that are looked through for the figures of each."""
 
@@ -167,7 +169,9 @@ def group_records(table: ResultTable) -> Iterator[Sequence[TableRecord]]:
     numbers = list_number_columns(table)
     for key_column in columns[:GROUPED_COLUMNS]:
         keys = [fold_text(str(key)) for key in key_column]
-        if 1 < len(set(keys)) < len(keys) and not any(map(str.isdecimal, "".join(keys))):
+        if 1 < len(set(keys)) < min(len(keys), MAX_GROUPS) and not any(
+            map(str.isdecimal, "".join(keys))
+        ):
             yield [join_rows(key, keys, table.rows, numbers) for key in sorted(set(keys))]
 
 
@@ -175,7 +179,7 @@ def join_rows(
     key: str, keys: Sequence[str], rows: Sequence[str], numbers: Sequence[Sequence[float]]
 ) -> TableRecord:
     """Make one record of the rows of a key. A figure up to the count of all rows may count them."""
-    others = {word for other in keys if other != key for word in split_words(other)}
+    others = {word for other in {*keys} - {key} for word in split_words(other)}
     own_rows = "\n".join(row for row, other in zip(rows, keys, strict=True) if other == key)
     record = read_record(own_rows, frozenset(split_words(key)) - others - STOP)
     sums = [sum_by_key(keys, column)[key] for column in numbers]
