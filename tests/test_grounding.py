@@ -956,6 +956,14 @@ def test_a_draft_is_not_sent() -> None:
     assert not told_after("mail.send_draft", Effect.ACT, "{}", "I've sent the mail to Petra.")
 
 
+def test_a_deed_in_a_numbered_item_is_a_report_as_in_one_with_a_bullet() -> None:
+    denied = TRASHED._replace(status=Status.DENIED, earlier=True)
+    evidence = Evidence((), "make a list of what you did", (), (denied,))
+    for mark in ("-", "1.", "2)"):
+        assert texts(f"{mark} Moved old.log to the trash", evidence) != [], mark
+        assert texts(f"{mark} old.log was not moved", evidence) == [], mark
+
+
 def test_of_a_row_of_changed_files_each_was_changed() -> None:
     edits = [file_action("edit_file", Effect.WRITE, name) for name in ("a.py", "b.py")]
     found = deed("search_files", Effect.READ, "search")

@@ -49,6 +49,7 @@ FILE_FIRST = re.compile(
     rf"\W*(?P<name>{FILE.pattern})[`*_\"”»’']*(?P<rest>(?!\s*[:：–—=|(-]).+)", re.S
 )
 PLACE = re.compile(rf"https?://[^\s<>\"'`()\[\]]*[^\s<>\"'`()\[\].,;:!?*_]|{FILE.pattern}")
+ITEM_NUMBER = re.compile(r"^\W*\d{1,3}[.)](?=\s)")
 ROW_NAME = re.compile(
     rf"\W*(?:\d{{1,3}}[.)]\s)?\W*{FILE.pattern}\W*?(?:[|:：–—→]|\s->?\s|[`*]\s)\W*"
 )
@@ -395,7 +396,7 @@ def group_reports(
     actions = language.find_actions(sentence.text)
     if not actions:
         return groups
-    text = mask_quotations(sentence.text)
+    text = ITEM_NUMBER.sub(lambda match: " " * len(match[0]), mask_quotations(sentence.text))
     name = ROW_NAME.match(sentence.text) if takes_weak else None
     if name:
         told = text[name.end() :]
