@@ -41,11 +41,15 @@ TRUE_MEMBERS, FALSE_MEMBERS = (
 """A member of one character is a number or a letter of its own."""
 NEGATIONS = frozenset("and or not no non never without un dis anti except".split())
 SEPARATORS = frozenset(",;|&")
+SIGNS_BEFORE = frozenset("-+!~^<>")
+"""Signs that turn what stands behind them: `-created` is the other order, `!open` all but open."""
 
 
 def find_members(value: object, choices: Sequence[object]) -> Iterator[tuple[int, object]]:
     """(cost, the member that is meant), the surest only; nothing where several may be."""
     if not choices or any(equal_as_json(value, choice) for choice in choices):
+        return
+    if isinstance(value, str) and _has_sign_before(value, choices):
         return
     exact = find_exact_member(value, choices)
     comparison_cost, matching_members = (
@@ -53,6 +57,14 @@ def find_members(value: object, choices: Sequence[object]) -> Iterator[tuple[int
     )
     if len(matching_members) == 1:
         yield comparison_cost, matching_members[0]
+
+
+def _has_sign_before(text: str, choices: Sequence[object]) -> bool:
+    """Tell whether a sign that no member has stands before a word, and not before a number."""
+    sign, first_letter = text.strip()[:1], text.strip()[1:2]
+    if sign not in SIGNS_BEFORE or not first_letter.isalpha():
+        return False
+    return not any(str(choice).startswith(sign) for choice in choices)
 
 
 def find_inexact_members(value: object, choices: Sequence[object]) -> tuple[int, Sequence[object]]:

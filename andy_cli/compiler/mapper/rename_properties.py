@@ -474,7 +474,19 @@ def is_needed(assignment: Assignment, written: str) -> bool:
     """Tell whether a call without that argument would say something else."""
     if not assignment.assigned and not is_silent(written):
         return True
-    return any(is_about(written, name) for name in assignment.free_names)
+    return any(
+        is_about(written, name) or _says_value_of(assignment, written, name)
+        for name in assignment.free_names
+    )
+
+
+def _says_value_of(assignment: Assignment, written: str, name: str) -> bool:
+    """Tell whether what was given is, by its value, a choice or an object of a free property."""
+    child, value = assignment.node.child(name), assignment.unknown[written]
+    if child is None or not child.fits(value):
+        return False
+    is_choice = isinstance(value, str) and len(child.choices) > 1
+    return is_choice or (isinstance(value, dict) and bool(value))
 
 
 STRATEGIES: tuple[tuple[Callable[[Assignment], None], bool], ...] = (

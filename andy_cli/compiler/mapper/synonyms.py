@@ -488,7 +488,9 @@ def may_fill(written: str, name: str, alone: bool) -> bool:
 def is_about(written: str, name: str) -> bool:
     """Tell whether a name speaks of the same thing in any sense: it must not be dropped."""
     general = BOUNDS | ENDS | frozenset(["include", "show"])
-    return bool((content_words(written) & content_words(name)) - general)
+    shared_words = content_words(written) & content_words(name)
+    says_all_of_it = bool(shared_words) and shared_words == content_words(written)
+    return says_all_of_it or bool(shared_words - general)
 
 
 def only_limits(name: str) -> bool:
