@@ -1,10 +1,12 @@
 """Find what else a value may stand for, by the kind that the schema wants."""
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Set
 from operator import is_not
 from typing import NamedTuple, TypeGuard
 
 from andy_cli.compiler.bodies.typed import kind_of
+from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.enum_members import find_exact_member, find_members
 from andy_cli.compiler.mapper.json_values import (
     GROUPED,
@@ -44,6 +46,8 @@ SI_UNITS = frozenset(
 )
 COMMA_IN_ONE = frozenset("city location address place destination point author title".split())
 """Things whose names have commas in them."""
+NUMBER_SIGN = Expression(r"#\d+")
+"""A number by its sign, as issues are named: `#12`."""
 TYPE_KEYS = STANDARD_KINDS | frozenset("str int float bool list dict".split())
 SIMPLE_KINDS = frozenset(["string", "integer", "number", "boolean"])
 PATH = "path"
@@ -204,6 +208,8 @@ def read_constant(text: str, node: SchemaNode) -> Iterator[Coercion]:
 
 def read_number(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
     unit = node.schema.get("x-unit", "")
+    if node.takes("integer") and NUMBER_SIGN.fullmatch(text.strip()):
+        text = text.strip().removeprefix("#")
     number = parse_number(text)
     if number is not None and (
         node.takes("number") or not WITH_DECIMAL_COMMA.fullmatch(text.strip())
@@ -394,6 +400,13 @@ def join_list(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
         yield Coercion(3, ",".join(map(str, value)))
     elif "json" in node.about:
         yield Coercion(2, write_json(value))
+    elif are_simple and "command line" in node.about and is_one_command(value):
+        yield Coercion(2, shlex.join(map(str, value)))
+
+
+def is_one_command(value: list[object]) -> bool:
+    """Tell whether a list is a program and what it is given, and not several lines."""
+    return len(value) > 1 and len(str(value[0]).split()) == 1
 
 
 def read_entries(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
