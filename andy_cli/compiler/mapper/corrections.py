@@ -240,7 +240,7 @@ def find_candidates(
         if not shapes and len(scope.questions) > earlier_questions:
             return
     if isinstance(value, list) and node.takes("array"):
-        yield from fit_array(value, node, scope, depth)
+        yield from fit_array(value, node, scope, name, depth)
     if coercions_left > 0:
         yield from fit_coercions(value, node, scope, name, depth, coercions_left)
 
@@ -272,7 +272,7 @@ def fit_shapes(
 
 
 def fit_array(
-    value: list[object], node: SchemaNode, scope: MappingScope, depth: int
+    value: list[object], node: SchemaNode, scope: MappingScope, name: str, depth: int
 ) -> Iterator[FittedValue]:
     """Fit each item on its own; items that say nothing fall away where none may stand."""
     items: list[object] = []
@@ -280,7 +280,10 @@ def fit_array(
     total_cost = 0
     for index, item in enumerate(value):
         child = node.item(index)
-        item_fit = fit_value(item, child, scope, "", depth + 1) if child else FittedValue(0, item)
+        item_name = _name_item(item, name)
+        item_fit = (
+            fit_value(item, child, scope, item_name, depth + 1) if child else FittedValue(0, item)
+        )
         if item_fit is not None:
             total_cost += item_fit.cost
             changes.extend(item_fit.changes)
@@ -297,6 +300,12 @@ def fit_array(
         total_cost += 3
         changes.append("dropped what was there twice")
     yield FittedValue(total_cost, unique, tuple(dict.fromkeys(changes)))
+
+
+def _name_item(item: object, name: str) -> str:
+    """Name an item as its list is where it is one thing under a name: `[{"path": "a"}]` for paths.
+    What stands beside that may say something."""
+    return name if isinstance(item, dict) and len(item) == 1 else ""
 
 
 def drop_repeats(items: list[object]) -> list[object]:

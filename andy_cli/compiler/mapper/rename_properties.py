@@ -393,8 +393,8 @@ def lift_from_wrappers(assignment: Assignment) -> None:
     for written, value in list(assignment.unknown.items()):
         if not is_wrapper(written, assignment.scope.tool):
             continue
-        inner = parse_structure(value) if isinstance(value, str) else value
-        if not isinstance(inner, dict) or not inner:
+        inner = _read_only_object(value)
+        if not inner:
             continue
         names = {key: _find_same_names(assignment, key) for key in inner}
         lifted = {
@@ -404,6 +404,13 @@ def lift_from_wrappers(assignment: Assignment) -> None:
             assignment.unknown.pop(written)
             assignment.assigned.update(lifted)
             assignment.record_change(CERTAIN, f"took what stood in {written}")
+
+
+def _read_only_object(value: object) -> dict[str, object] | None:
+    """Read an object, also as JSON in a text, or as all that is in a list."""
+    value = parse_structure(value) if isinstance(value, str) else value
+    value = value[0] if isinstance(value, list) and len(value) == 1 else value
+    return value if isinstance(value, dict) else None
 
 
 def _find_same_names(assignment: Assignment, key: str) -> list[str]:
@@ -435,6 +442,28 @@ def find_inner_places(assignment: Assignment) -> dict[str, list[tuple[str, str]]
             if plain_name(written) in open_names:
                 inner_places.setdefault(written, []).append((name, open_names[plain_name(written)]))
     return inner_places
+
+
+def gather_into_list(assignment: Assignment) -> None:
+    """Make the one item of a list that is missing of what stands one level too shallow."""
+    missing = assignment.missing_names
+    child = assignment.node.child(missing[0]) if len(missing) == 1 else None
+    item = child.item(0) if child is not None and child.takes("array") else None
+    gathered = _name_as_item(assignment.unknown, item) if item is not None else None
+    if gathered is None:
+        return
+    written_names = ", ".join(assignment.unknown)
+    assignment.unknown.clear()
+    assignment.assigned[missing[0]] = [gathered]
+    assignment.record_change(CERTAIN, f"{written_names} -> {missing[0]}/0")
+
+
+def _name_as_item(given: Mapping[str, object], item: SchemaNode) -> dict[str, object] | None:
+    """Name what was given as an item of a list does; None: it is none, or lacks what that needs."""
+    inner_names = {plain_name(inner): inner for inner in item.properties}
+    named = {inner_names.get(plain_name(written), ""): value for written, value in given.items()}
+    is_item = bool(item.required) and set(item.required) <= named.keys() - {""}
+    return named if is_item and "" not in named and len(named) == len(given) else None
 
 
 def fill_forced_values(assignment: Assignment) -> None:
@@ -498,6 +527,7 @@ STRATEGIES: tuple[tuple[Callable[[Assignment], None], bool], ...] = (
     (nest_dotted_names, True),  # `location.city` -> `{"location": {"city": ...}}`
     (lift_from_siblings, False),  # `{"location": {"unit": ...}}` -> `unit`
     (move_into_siblings, True),  # `city` -> `{"location": {"city": ...}}`
+    (gather_into_list, True),  # `text` -> `{"notes": [{"text": ...}]}`
     (lift_from_wrappers, True),  # `{"options": {"limit": 3}}` -> `limit`
     (assign_by_meaning, True),  # `max_results` -> `limit`
     (assign_last_missing, True),  # `value` -> the one that is missing
