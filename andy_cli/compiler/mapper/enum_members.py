@@ -9,6 +9,7 @@ from andy_cli.compiler.mapper.synonyms import (
     canonical_words,
     is_abbreviation,
     plain_name,
+    singular_of,
     split_words,
     stem_word,
     stem_words,
@@ -166,7 +167,11 @@ def find_unit(text: str) -> str:
 
 
 def has_same_stems(text: str, member: str) -> bool:
-    return stem_words(member) == stem_words(text)
+    """`pharmacies` is pharmacy, `running` is run."""
+    if stem_words(member) == stem_words(text):
+        return True
+    text_words, member_words = split_words(text), split_words(member)
+    return [*map(singular_of, text_words)] == [*map(singular_of, member_words)]
 
 
 def is_member_prefix(text: str, member: str) -> bool:

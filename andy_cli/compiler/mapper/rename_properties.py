@@ -14,6 +14,7 @@ from andy_cli.compiler.mapper.prepared_schema import SchemaNode
 from andy_cli.compiler.mapper.synonyms import (
     GUESS_COST,
     SAME_COST,
+    begins_as,
     canonical_words,
     content_words,
     is_about,
@@ -329,9 +330,13 @@ def assign_last_missing(assignment: Assignment) -> None:
 
 def _may_stand_for(assignment: Assignment, written: str, name: str, alone: bool) -> bool:
     child = assignment.node.child(name)
-    if child is None or not child.kinds or not may_fill(written, name, alone):
-        return False
     value = assignment.unknown[written]
+    if child is None or not child.kinds:
+        return False
+    if alone and len(child.choices) > 1 and begins_as(name, written):
+        return child.fits(value)
+    if not may_fill(written, name, alone):
+        return False
     simple = alone and not isinstance(value, list | dict)
     return child.fits(value) or (simple and assignment.fits(value, name))
 

@@ -59,6 +59,7 @@ SYNONYM_GROUPS = [
         "headers header",
         "model model_name model_id",
         "encoding charset",
+        "working_directory working_dir workdir work_dir cwd",
     )
 ]
 """Groups of names that stand for one another."""
@@ -317,8 +318,17 @@ def says_nothing(key: str) -> bool:
 
 def are_synonyms(written: str, name: str) -> bool:
     """Tell whether people use the whole names for one another."""
-    groups = _index_synonym_groups().get(plain_name(written), [])
-    return any(plain_name(name) in group for group in groups) and not are_opposite(written, name)
+    if are_opposite(written, name):
+        return False
+    plain_names = plain_name(written), plain_name(name)
+    # What is said of one is said of several: `files` is `paths`.
+    singulars = singular_of(plain_names[0]), singular_of(plain_names[1])
+    are_plural = singulars[0] != plain_names[0] and singulars[1] != plain_names[1]
+    return _share_group(*plain_names) or (are_plural and _share_group(*singulars))
+
+
+def _share_group(first_name: str, second_name: str) -> bool:
+    return any(second_name in group for group in _index_synonym_groups().get(first_name, []))
 
 
 @lru_cache(maxsize=8192)
@@ -470,6 +480,11 @@ def described_cost(written_words: frozenset[str], tool: str, about: str) -> int 
     tool_verb = split_words(tool)[:1]
     acts_on_object = bool(tool_verb) and tool_verb[0] in OBJECTS_FIRST
     return GUESS_COST + 1 if acts_on_object and written_words <= content_words(tool) else None
+
+
+def begins_as(name: str, written: str) -> bool:
+    """Tell whether a name begins as the written one, which may be it cut short: `op`."""
+    return len(plain_name(written)) > 1 and plain_name(name).startswith(plain_name(written))
 
 
 def may_fill(written: str, name: str, alone: bool) -> bool:
