@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from getopt import GetoptError, gnu_getopt
+from itertools import pairwise
 from typing import NamedTuple
 
 from andy_cli.guard.commands.bash import SAFE_IN_TEST, ShellCommand, Word
@@ -153,6 +154,7 @@ def _judge_reader(
         return ""
     if len(paths) > {"none": 0, "one": 1}.get(reader.kind, 999):
         return f"{name} is not known to read {paths[-1]!r} only"
+    paths = [*paths, *_list_words_behind(given_arguments, reader)]
     return judge_paths(_split_revisions(name, paths), folder, inside)
 
 
@@ -167,7 +169,13 @@ def _find_unknown_options(arguments: Sequence[str], reader: ReadOnlyProgram) -> 
     """Find the long options that the table does not have; getopt also takes what is cut short."""
     options = [argument[2:] for argument in arguments if argument[:2] == "--"]
     names = {name + equals for name, equals, _ in (option.partition("=") for option in options)}
-    return names - {"", *reader.long}
+    return {name for name in names - {"", *reader.long} if f"{name}=" not in reader.long}
+
+
+def _list_words_behind(arguments: Sequence[str], reader: ReadOnlyProgram) -> list[str]:
+    """List the words behind long options that take a value: for some it is no value but a path."""
+    behind_names = {f"--{name.rstrip('=')}" for name in reader.long if name.endswith("=")}
+    return [word for option, word in pairwise(arguments) if option in behind_names]
 
 
 def _split_scripts(
