@@ -127,8 +127,8 @@ def is_secret(resolved_place: str) -> bool:
 
 
 def split_behind_signs(word: str) -> list[str]:
-    """Split a word where a place may begin behind a sign: `--key=~/.ssh/id`, `@.env`."""
-    return re.split(r"[@=:;,<]", word)
+    """Split a word where a place may begin behind a sign: `--key=~/.ssh/id`, `@.env`, `{.env}`."""
+    return re.split(r"[@=:;,<{}]", word)
 
 
 def split_expressions(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
