@@ -61,7 +61,7 @@ Inside = Callable[[str], bool]
 
 def doubt_about(words: Sequence[Word], folder: ShellFolder, inside: Inside) -> str:
     """Say why a command is asked, or nothing if it only reads inside the folder's workspace."""
-    words = _drop_timer(words)
+    words = _drop_pager_option(_drop_timer(words))
     if unclear := _find_unclear_part(words):
         return unclear
     name, arguments = words[0].text, [word.text for word in words[1:]]
@@ -113,6 +113,14 @@ def _drop_timer(words: Sequence[Word]) -> Sequence[Word]:
             return words[1:]
         case ["timeout", seconds, _] if re.fullmatch(r"\d+(?:\.\d+)?[smhd]?", seconds):
             return words[2:]
+    return words
+
+
+def _drop_pager_option(words: Sequence[Word]) -> Sequence[Word]:
+    """Drop the option of git by which what it says goes to no other program."""
+    match [word.text for word in words[:2]]:
+        case ["git", "--no-pager"]:
+            return [words[0], *words[2:]]
     return words
 
 
