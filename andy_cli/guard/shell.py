@@ -58,6 +58,7 @@ from andy_cli.guard.commands.read_only_commands import (
     doubt_about,
     judge_paths,
     read_only_programs,
+    takes_unknown_names,
 )
 from andy_cli.guard.workspace import contain, locate_place
 
@@ -350,6 +351,8 @@ def _judge_alone(
     """Verdicts on one command: it destroys, what it wraps does, or whether it only reads."""
     writes = [value for target in command.writes for value in target.values]
     reading_judgement = _judge_reading(command, inside, folder)
+    if takes_unknown_names(command, shell_line.commands):
+        reading_judgement = ask("xargs runs something else")
     only_reads = reading_judgement.verdict == "allow"
     for words in _command_readings(command, shell_line):
         if reason := find_danger(words, writes, folder):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from getopt import GetoptError, gnu_getopt
+from getopt import GetoptError, getopt, gnu_getopt
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -246,7 +246,7 @@ def _from_workspace(resolved_place: str) -> str:
 def _judge_find(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
     paths, expressions = split_expressions(arguments)
     own_expressions, executed_commands = _split_executed(expressions)
-    reasons = (_judge_executed(command, folder, inside) for command in executed_commands)
+    reasons = (_judge_executed("find", words, folder, inside) for words in executed_commands)
     if reason := next(filter(None, reasons), ""):
         return reason
     if executed_commands:  # what is found by its name is read as that name
@@ -280,12 +280,49 @@ def _ends_executed(words: Sequence[str], at: int) -> bool:
     return words[at] == ";" or (words[at] == "+" and at > 0 and words[at - 1] == "{}")
 
 
-def _judge_executed(command: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
-    """Judge a command that `find` runs on what it finds: of any names."""
+def _judge_executed(
+    runner: str, command: Sequence[str], folder: ShellFolder, inside: Inside
+) -> str:
+    """Judge a command that `find` runs on what it finds, or `xargs` on its input: of any names."""
     name, arguments = "".join(command[:1]), command[1:]
     if name not in program_set("harmless") or name not in read_only_programs():
-        return f"find runs {name or 'something'}"
+        return f"{runner} runs {name or 'something'}"
     return _judge_reader(name, read_only_programs()[name], arguments, folder, inside)
+
+
+def _judge_xargs(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
+    """Judge `xargs` by what it runs; what it is given is judged where the line is known."""
+    try:
+        _, command = getopt(list(arguments), "0rn:L:P:I:d:", ["null", "no-run-if-empty"])
+    except GetoptError as error:
+        return f"xargs is not known to read only: {error}"
+    return _judge_executed("xargs", command, folder, inside)
+
+
+def takes_unknown_names(command: ShellCommand, commands: Sequence[ShellCommand]) -> bool:
+    """Tell whether `xargs` may be given names that no finder of files in the workspace printed."""
+    if "xargs" not in command.texts[:3]:
+        return False
+    feeding = [commands[number] for number in command.fed_by]
+    has_files = bool(command.reads or command.given)
+    return has_files or not feeding or not all(map(_passes_names, feeding))
+
+
+def _passes_names(command: ShellCommand) -> bool:
+    """Tell whether a command prints names that it found, or sifts what flows into it."""
+    if any(is_secret(resolve_place(word, ShellFolder())) for word in command.texts):
+        return False
+    match command.texts:
+        case ("find", *expressions):
+            return not {"-printf", "-ls", "-exec"} & {*expressions}
+        case ("fd", *_) | ("git", "ls-files", *_):
+            return True
+        case ("rg" | "grep", *options) if {"-l", "-rl", "--files", "-lr"} & {*options}:
+            return True
+        case (name, *_) if name not in SCRIPTS:
+            program = read_only_programs().get(name)
+            return program is not None and program.filters and _touches_no_file(command)
+    return False
 
 
 def _judge_cd(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
@@ -304,6 +341,7 @@ def _judge_test(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -
 
 SPECIAL: dict[str, Callable[[Sequence[str], ShellFolder, Inside], str]] = {
     "find": _judge_find,
+    "xargs": _judge_xargs,
     "cd": _judge_cd,
     "command": _judge_lookup,
     "test": _judge_test,
