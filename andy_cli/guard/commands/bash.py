@@ -169,6 +169,8 @@ def _is_sign(text: str) -> bool:
 RESERVED = frozenset("do done then else elif fi for in while until case esac select { } !".split())
 BRACE = re.compile(r"\{([^{},]*,[^{}]*)\}")
 SAFE_IN_TEST = re.compile(r"(?!-[vR]\Z)[\w ./=!<>+:,@%-]*")
+RECKONING = frozenset("-eq -ne -lt -le -gt -ge".split())
+"""Signs in `[[ ]]` beside which a word is reckoned out, and may run a command."""
 LOCALE = re.compile(r"(?:LC_[A-Z]+|LANG|TZ)=[\w.@+-]*")
 SIGNS = frozenset(["{", "}", "!", "[", "]", "[[", "]]"])
 WORDS = frozenset(
@@ -250,7 +252,8 @@ class _ShellReader:
     def _read_test(self, node: Node) -> None:
         """A test; numbers and names in one may run commands of their own."""
         words = [leaf_text for leaf_text in self.leaves(node) if leaf_text not in SIGNS]
-        if _node_text(node)[:2] == "[[" or not all(map(SAFE_IN_TEST.fullmatch, words)):
+        reckons = _node_text(node)[:2] == "[[" and not RECKONING.isdisjoint(words)
+        if reckons or not all(map(SAFE_IN_TEST.fullmatch, words)):
             self._add_doubt("a test may do more than look")
         self._add_command([_read_bare("test")], ())
 
