@@ -505,12 +505,20 @@ def read_value_key(
     """The item under one of the keys for it, where nothing or only its unit stands beside."""
     value = items["value" if "value" in value_keys else value_keys[0]]
     other_items = {
-        key: item for key, item in items.items() if key not in {*SCHEMA_KEYS, *value_keys}
+        key: item
+        for key, item in items.items()
+        if key not in value_keys and not _says_only_form(key, item)
     }
     if not other_items:
         yield Coercion(2, value)
     elif other_items.keys() <= {"unit", "units"}:
         yield from read_with_unit(value, next(iter(other_items.values())), node, name)
+
+
+def _says_only_form(key: str, item: object) -> bool:
+    """Tell whether an item speaks of the form of a value: a type that is none of JSON says more."""
+    is_said_type = key in ("type", "kind") and plain_name(str(item)) not in TYPE_KEYS
+    return key in SCHEMA_KEYS and not is_said_type
 
 
 def read_with_unit(value: object, unit: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
