@@ -28,6 +28,7 @@ from andy_cli.compiler.mapper.json_values import (
 from andy_cli.compiler.mapper.prepared_schema import SchemaNode
 from andy_cli.compiler.mapper.synonyms import (
     UNITS,
+    canonical_words,
     content_words,
     plain_name,
     relation_cost,
@@ -46,8 +47,10 @@ SI_UNITS = frozenset(
 )
 COMMA_IN_ONE = frozenset("city location address place destination point author title".split())
 """Things whose names have commas in them."""
-NUMBER_SIGN = Expression(r"#\d+")
+NUMBER_SIGN = Expression(r"#(\d{1,15})")
 """A number by its sign, as issues are named: `#12`."""
+NUMBERED = frozenset(["number", "identifier"])
+SHELL_SIGNS = frozenset(";|&<>()")
 TYPE_KEYS = STANDARD_KINDS | frozenset("str int float bool list dict".split())
 SIMPLE_KINDS = frozenset(["string", "integer", "number", "boolean"])
 PATH = "path"
@@ -208,8 +211,7 @@ def read_constant(text: str, node: SchemaNode) -> Iterator[Coercion]:
 
 def read_number(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
     unit = node.schema.get("x-unit", "")
-    if node.takes("integer") and NUMBER_SIGN.fullmatch(text.strip()):
-        text = text.strip().removeprefix("#")
+    yield from read_number_sign(text, node, name)
     number = parse_number(text)
     if number is not None and (
         node.takes("number") or not WITH_DECIMAL_COMMA.fullmatch(text.strip())
@@ -221,6 +223,14 @@ def read_number(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
     if quantity is not None and convert_to_seconds(quantity, node) is None:
         # A tool that declares its unit, or names it, leaves nothing to guess.
         yield Coercion(2 if unit or names_unit(text, name) else 4, quantity)
+
+
+def read_number_sign(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
+    """Read `#12`: a guess but where a number is the name of something, and no amount."""
+    numbered = NUMBER_SIGN.fullmatch(text.strip()) if node.takes("integer") else None
+    if numbered is not None:
+        is_name = not NUMBERED.isdisjoint(canonical_words(name))
+        yield Coercion(1 if is_name else 4, int(numbered[1]))
 
 
 def price_number(text: str, node: SchemaNode) -> int:
@@ -405,8 +415,10 @@ def join_list(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
 
 
 def is_one_command(value: list[object]) -> bool:
-    """Tell whether a list is a program and what it is given, and not several lines."""
-    return len(value) > 1 and len(str(value[0]).split()) == 1
+    """Tell whether a list is a program and what it is given: not several lines, and no sign that
+    the shell would have to see."""
+    is_program = len(value) > 1 and len(str(value[0]).split()) == 1
+    return is_program and not any(str(word) and set(str(word)) <= SHELL_SIGNS for word in value)
 
 
 def read_entries(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
