@@ -151,9 +151,10 @@ def test_what_was_judged_is_what_is_written(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="folders are swapped by a call of Linux")
 def test_what_was_judged_is_what_is_moved_copied_and_trashed(tmp_path: Path) -> None:
-    done = swapped_changes(tmp_path, tries=300)
-    assert done.written > 0
-    assert done.outside == 0
+    # Several programs that swap: on a busy machine one may leave the link there all the time.
+    rounds = [swapped_changes(tmp_path / name, tries=100) for name in ("a", "b", "c")]
+    assert sum(done.written for done in rounds) > 0
+    assert not any(done.outside for done in rounds)
 
 
 def test_a_copy_in_mode_edits_is_asked_where_its_source_may_hold_secrets(tmp_path: Path) -> None:
