@@ -91,7 +91,8 @@ def _touches_no_file(command: ShellCommand) -> bool:
     """Tell whether a command only prints its words, or works on what a pipe brings: `| head -5`."""
     words = _drop_timer(command.words)
     program = read_only_programs().get(words[0].text) if words else None
-    if program is None or command.reads or not command.is_plain:
+    # What the shell makes of `grep *` are the names of files.
+    if program is None or command.reads or command.patterns or not command.is_plain:
         return False
     if not (program.kind in TAKES_NO_PATH or (program.filters and command.fed_by)):
         return False
