@@ -64,6 +64,18 @@ def test_a_rule(row: dict[str, Any], tmp_path: Path) -> None:
     assert (find_rule(parse_rules((), (rule,), ()).ask, asked) is not None) is touches
 
 
+def test_a_way_back_out_of_a_link_into_the_folder_needs_a_rule(tmp_path: Path) -> None:
+    """The shell takes `link/..` for where the link lies, and not for where it leads to."""
+    workspace, link = tmp_path / "project", tmp_path / "link"
+    (workspace / "src").mkdir(parents=True)
+    link.symlink_to(workspace / "src")
+    row = {"rule": "Bash(make *)", "command": f"cd {workspace} && make test"}
+    rules = parse_rules((), (), (row["rule"],))
+    assert rules.find_permission(asked_by(row, workspace)) is not None
+    row["command"] = f"cd {link}/.. && make test"
+    assert rules.find_permission(asked_by(row, workspace)) is None
+
+
 SEVERAL = {
     "Bash(touch *),Bash(mkdir *)": ["Bash(touch *)", "Bash(mkdir *)"],
     "Write(k.txt) Bash(rm *)": ["Write(k.txt)", "Bash(rm *)"],

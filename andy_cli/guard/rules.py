@@ -538,7 +538,8 @@ class Rules(NamedTuple):
 def _enters_workspace(facet: Facet, workspace: Path) -> bool:
     """Tell whether a command only goes to where it is: `cd /home/ada/project && make test`."""
     match facet.texts:
-        case ("cd", folder) if facet.kind == "command" and facet.plain:
+        # The shell takes `/link/..` for `/`, wherever the link leads.
+        case ("cd", folder) if facet.kind == "command" and facet.plain and ".." not in folder:
             return folder == "." or (folder[:1] == "/" and Path(folder).resolve() == workspace)
     return False
 
