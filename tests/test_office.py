@@ -410,6 +410,16 @@ def test_a_page_that_is_laid_out_by_a_table_keeps_its_paragraphs() -> None:
     assert part.text.splitlines()[1:] == ["a" * 600, "b", "c" * 600]
 
 
+def test_a_cell_that_stands_alone_or_holds_a_table_keeps_its_lines() -> None:
+    def make_table(*cells: str) -> str:
+        return f"<w:tbl><w:tr>{''.join(f'<w:tc>{cell}</w:tc>' for cell in cells)}</w:tr></w:tbl>"
+
+    one, two, three = (f"<w:p><w:r><w:t>{number}</w:t></w:r></w:p>" for number in (1, 2, 3))
+    raw = make_table(one + two) + make_table(one, make_table(two, three) + three, one, two)
+    (part,) = text_of(io.BytesIO(docx([], raw=raw)), "a.docx")
+    assert part.text.splitlines() == ["1", "2", "1", "2\t3", "3", "1\t2"]
+
+
 def read_open_sheet(*rows: str) -> str:
     table = f'<table:table table:name="A">{"".join(rows)}</table:table>'
     return read_open_document(f"<office:spreadsheet>{table}</office:spreadsheet>")

@@ -141,7 +141,7 @@ class _RowCell(NamedTuple):
 
 class TableRows:
     """The rows of tables within a text that is collected in pieces: each becomes one line, its
-    cells between tabs."""
+    cells between tabs. What stands in one cell alone, or holds a table, keeps its own lines."""
 
     def __init__(self) -> None:
         self._rows: list[list[_RowCell]] = []
@@ -158,7 +158,9 @@ class TableRows:
 
     def end_row(self, pieces: list[str]) -> None:
         cells = self._rows.pop() if self._rows else []
-        if not cells:
+        if self._rows:
+            self._rows[-1].clear()
+        if len(cells) < 2:
             return
         ends = [*(cell.start for cell in cells[1:]), len(pieces)]
         texts = ["".join(pieces[cell.start : end]) for cell, end in zip(cells, ends, strict=True)]
