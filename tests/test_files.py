@@ -504,6 +504,7 @@ def test_without_a_capital_case_does_not_matter(tree: Path) -> None:
         ("src/", ["src/a.py", "src/in/b.txt"]),
         ("in/", ["src/in/b.txt"]),
         ("*.py,*.md", ["c.md", "src/a.py"]),
+        ("*.md,", ["c.md"]),
         ("*.md, src/in/", ["c.md", "src/in/b.txt"]),
         ("src/{a,z}.{py,md}", ["src/a.py"]),
         ("a,b.txt", ["a,b.txt"]),

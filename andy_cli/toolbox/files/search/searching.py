@@ -427,7 +427,7 @@ def _read_glob(pattern: str) -> tuple[Glob, ...]:
     """Read a glob: a folder means all that is in it, and several may stand between commas."""
     if "{" in pattern or not (WILDCARDS.search(pattern) or pattern.rstrip().endswith("/")):
         return parse_globs(pattern)
-    parts = [part.strip() for part in pattern.split(",")]
+    parts = [part.strip() for part in pattern.split(",") if part.strip()]
     as_list = ",".join(f"**/{part}**" if part.endswith("/") else part for part in parts)
     return (*parse_globs(pattern), *parse_globs(f"{{{as_list}}}"))
 
