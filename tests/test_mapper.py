@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
+from andy_cli.compiler.bodies.json_text import parse_strict
 from andy_cli.compiler.mapper.json_schema import (
     provider_names,
     render_provider_schema,
@@ -381,6 +382,26 @@ def test_the_snippet_has_what_it_refers_to_and_what_holds_of_other_names(
     assert made.problems
     snippet = json.loads(schema_excerpt(tools["do"], made.problems))
     assert {key: snippet[key] for key in snippet if key not in ("properties", "required")} == shown
+
+
+@pytest.mark.parametrize(
+    ("schema", "written", "given"),
+    [
+        ({"type": "string", "enum": ["2.5", "5"]}, "2.50", "2.5"),
+        ({"type": "string", "maxLength": 3}, "2.50", "2.5"),
+        ({"type": "array", "items": {"const": "1000"}}, "[1e3]", ["1000"]),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "3.10", "3.10"),
+        ({"anyOf": [{"type": "string"}, {"type": "number"}]}, "3.10", 3.1),
+    ],
+)
+def test_a_number_is_the_text_that_was_written_only_where_that_fits(
+    schema: dict[str, Any], written: str, given: object
+) -> None:
+    parameters = {"type": "object", "properties": {"size": schema}}
+    tools = {"do": {"type": "function", "function": {"name": "do", "parameters": parameters}}}
+    made = map_call("do", parse_strict(f'{{"size": {written}}}'), tools, lambda _: False)
+    assert not made.problems
+    assert made.calls[0].arguments == {"size": given}
 
 
 def test_the_nearest_names_are_for_people() -> None:

@@ -102,7 +102,8 @@ def convert_to_seconds(value: object, node: SchemaNode) -> int | float | None:
 
 
 def settle_numbers(value: object, node: SchemaNode | None) -> object:
-    """Take a number that Python writes otherwise for its text where only a text may stand.
+    """Take a number that Python writes otherwise for its text where that fits and a number does
+    not.
 
     Everywhere else it becomes a float. A value in which there is none comes back itself.
     """
@@ -116,8 +117,10 @@ def settle_numbers(value: object, node: SchemaNode | None) -> object:
 
 
 def settle_number(number: WrittenFloat, node: SchemaNode | None) -> str | float:
-    wants_text = node is not None and {"string"} <= node.kinds <= {"string", "null"}
-    return str(number) if wants_text else float(number)
+    plain_number = float(number)
+    if node is None or node.fits(plain_number):
+        return plain_number
+    return str(number) if node.fits(str(number)) else plain_number
 
 
 def match_number_forms(arguments: dict[str, object], node: SchemaNode) -> dict[str, object]:
