@@ -247,6 +247,20 @@ def test_a_name_is_found_in_whichever_code_points_it_is_written(
     assert in_folder(workspace) == [Path(name).parent.name]
 
 
+@pytest.mark.parametrize(("on_disk", "asked"), [("NFC", "NFD"), ("NFD", "NFC")])
+def test_a_text_is_edited_in_whichever_code_points_it_is_written(
+    on_disk: Form, asked: Form, workspace: Path
+) -> None:
+    beginning = "é é \N{ANGSTROM SIGN}\n"
+    (workspace / "a.txt").write_text(beginning + normalize(on_disk, "Größe ö\n"))
+    old, same, new = normalize(asked, "ö"), normalize(on_disk, "ö"), normalize(asked, "ü")
+    assert "nothing to change" in refused(
+        "edit_file", path="a.txt", old_string=f" {old}", new_string=f" {same}"
+    )
+    done("edit_file", path="a.txt", old_string=f" {old}", new_string=f" {new}")
+    assert (workspace / "a.txt").read_text() == beginning + normalize(on_disk, "Größe ü\n")
+
+
 def test_a_file_is_read_as_it_is(workspace: Path) -> None:
     (workspace / "a.txt").write_bytes("Grüße\r\nthree lines\n\n".encode())
     assert done("read_file", path="a.txt") == "Grüße\nthree lines\n"

@@ -39,11 +39,11 @@ def replace_text(
     Raises ToolError that names the nearest lines, or the lines in which it stands more than once.
     """
     old_unified, new_unified = _unify_line_ends(old_text), _unify_line_ends(new_text)
-    if old_unified == new_unified:
-        raise ToolError("The old and the new text are the same: there is nothing to change.")
     unified = _unify_line_ends(text)
     if form := _find_form(unified, old_unified):
         old_unified, new_unified = normalize(form, old_unified), normalize(form, new_unified)
+    if old_unified == new_unified:
+        raise ToolError("The old and the new text are the same: there is nothing to change.")
     # Not by a regular expression: one of this length may take for ever.
     text_parts = unified.split(old_unified)
     place_count = len(text_parts) - 1
