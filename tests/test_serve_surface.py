@@ -288,11 +288,17 @@ def test_beyond_this_machine_any_address_is_a_name_and_others_must_be_said(
         assert server.chat(**page, origin="https://evil.example").status == 403
 
 
-@pytest.mark.parametrize("given", ["https://app.example", "https://App.example/"])
+@pytest.mark.parametrize(
+    ("given", "page"),
+    [
+        ("https://app.example", "https://app.example"),
+        ("https://App.example/", "https://app.example"),
+        ("safari-web-extension://1A-2B", "safari-web-extension://1A-2B"),
+    ],
+)
 def test_a_page_that_was_allowed_may_ask_and_read(
-    given: str, models: ModelServer, tmp_path: Path
+    given: str, page: str, models: ModelServer, tmp_path: Path
 ) -> None:
-    page = "https://app.example"  # as browsers write it
     with served(tmp_path, models.url, "--allow-origin", given) as server:
         asks = {"origin": page, "access-control-request-method": "POST"}
         before = server.ask("OPTIONS", PATH, asks)

@@ -47,7 +47,7 @@ HOST_NAME = re.compile(r"[^/*\s]+")
 
 
 def read_origin(text: str) -> str:
-    """An origin as browsers send it. Raises UsageError for what would allow no page."""
+    """An origin in lower case. Raises UsageError for what would allow no page."""
     origin = text.lower().removesuffix("/")
     if not ORIGIN.fullmatch(origin):
         raise UsageError(
@@ -100,7 +100,7 @@ class RequestGuard:
     def make_cors_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Headers that let a web page read the answer: for those that may ask, and no other."""
         origin = headers.get("origin", "")
-        if origin not in self.origins:
+        if origin.lower() not in self.origins:
             return {}
         return {
             "access-control-allow-origin": origin,
@@ -149,7 +149,7 @@ class RequestGuard:
     def _check_origin(self, headers: Mapping[str, str]) -> None:
         """Pages of others are told by what a browser says of them; our own has our own name."""
         origin = headers.get("origin")
-        if origin is not None and origin in self.origins:
+        if origin is not None and origin.lower() in self.origins:
             return
         host = headers["host"].lower()
         foreign = origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}")
