@@ -6,6 +6,9 @@ import sys
 import zipfile
 from collections.abc import Callable
 from datetime import date, datetime
+from email.mime.application import MIMEApplication
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
 from functools import cache
 from pathlib import Path
 
@@ -509,6 +512,15 @@ def list_mail_text(mail_type: str, *bodies: tuple[str, str]) -> list[str]:
     ]
     head = f"Subject: Offer\nContent-Type: multipart/{mail_type}; boundary=b\n\n"
     return mail.read_message("".join([head, *parts, "--b--\n"]).encode()).split("\n\n")
+
+
+def test_the_page_of_a_mail_is_left_out_where_its_text_stands_in_a_part_with_more() -> None:
+    message, inner = MIMEMultipart("alternative"), MIMEMultipart("mixed")
+    for part in (MIMEText("kestrel"), MIMEApplication(b"%PDF", "pdf", name="plan.pdf")):
+        inner.attach(part)
+    for choice in (inner, MIMEText("<p>The <b>kestrel</b></p>", "html")):
+        message.attach(choice)
+    assert mail.read_message(message.as_bytes()).split("\n\n") == ["kestrel", "Attached: plan.pdf"]
 
 
 def test_a_mail_is_read_as_a_page_where_its_text_does_not_say_the_same() -> None:

@@ -46,7 +46,7 @@ def list_parts(message: Message) -> list[MailPart]:
         if part.message.get_content_maintype() == "multipart" and isinstance(inner, list):
             inner_messages = [one for one in inner if isinstance(one, Message)]
             is_choice = part.message.get_content_subtype() == "alternative"
-            has_text = part.has_text or (is_choice and any(map(is_plain_text, inner_messages)))
+            has_text = part.has_text or (is_choice and any(map(is_plain_text, part.message.walk())))
             waiting[:0] = [MailPart(one, has_text) for one in inner_messages]
         else:
             parts.append(part)
