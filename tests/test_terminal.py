@@ -330,6 +330,19 @@ def test_only_the_latest_outputs_are_kept(home: Path) -> None:
     assert found[-1].stat().st_size > 40_000
 
 
+def test_no_more_is_kept_of_an_output_than_may_be(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "MAX_CHARACTERS", 25)
+    spool = output.Spool(())
+    for _ in range(9):
+        spool.write("0123456789\n")
+    spool.close()
+    (kept,) = (home / ".local" / "state" / "andy" / "terminal").iterdir()
+    assert kept.read_text() == "0123456789\n0123456789\n012"
+    assert spool.said.startswith("the first 25")
+
+
 def test_where_nothing_can_be_kept_that_is_said(home: Path) -> None:
     (home / ".local").touch()
     assert "left out; the rest could not be kept ...]" in ran("seq 1 10000")["output"]

@@ -113,7 +113,9 @@ class Spool:
             return
 
     def write(self, text: str) -> None:
-        self._keep(self._scrubber.feed(text))
+        # A program in the background may print for hours what would only be looked through.
+        if self._file is not None and self._size <= MAX_CHARACTERS:
+            self._keep(self._scrubber.feed(text))
 
     def close(self) -> None:
         self._keep(self._scrubber.finish())
@@ -124,7 +126,7 @@ class Spool:
     def _keep(self, text: str) -> None:
         if self._file is None or not text:
             return
-        room_left = MAX_CHARACTERS - self._size
+        room_left = max(0, MAX_CHARACTERS - self._size)
         if len(text) > room_left:
             self.said = self.said.replace("the whole", f"the first {show_size(MAX_CHARACTERS)}")
         data = text[:room_left].encode("utf-8", "replace")
