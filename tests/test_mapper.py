@@ -384,6 +384,14 @@ def test_the_snippet_has_what_it_refers_to_and_what_holds_of_other_names(
     assert {key: snippet[key] for key in snippet if key not in ("properties", "required")} == shown
 
 
+def test_the_snippet_of_a_schema_with_very_many_definitions_is_short() -> None:
+    names = [f"Length{number}" for number in range(2000)]
+    sizes = {"properties": {name: {"$ref": f"#/$defs/{name}"} for name in names}}
+    schema = {"properties": {"size": sizes}, "$defs": {name: {"type": "number"} for name in names}}
+    tool = {"type": "function", "function": {"name": "do", "parameters": schema}}
+    assert len(schema_excerpt(tool, [Problem("size", "type", "")])) < 1600
+
+
 @pytest.mark.parametrize(
     ("schema", "written", "given"),
     [

@@ -496,14 +496,14 @@ def schema_excerpt(tool: Schema, problems: Sequence[Problem]) -> str:
 def _find_definitions(excerpt: object, schema: Mapping[str, Any]) -> dict[str, dict[str, object]]:
     """Find the definitions that an excerpt refers to, and those that they refer to."""
     found: dict[str, dict[str, object]] = {"$defs": {}, "definitions": {}}
-    unread: object = excerpt
+    unread = [excerpt]
     while unread:
         text, unread = _compact_json(unread), []
         for keyword, definitions in found.items():
             for name, part in as_record(schema.get(keyword)).items():
                 if name not in definitions and f'"#/{keyword}/{name}"' in text:
                     definitions[name] = part
-                    unread = [unread, part]
+                    unread.append(part)
     return {keyword: definitions for keyword, definitions in found.items() if definitions}
 
 
