@@ -445,6 +445,15 @@ def test_what_flows_into_a_script_that_is_named_is_data(line: str, tmp_path: Pat
     assert decided(tmp_path, ResourceAccess(command=line), Effect.RUN, rules).allowed
 
 
+@pytest.mark.parametrize(
+    "line", ["cd {} && make test 2>&1 | tail -5", "cd . && make test; echo $?"]
+)
+def test_no_rule_is_offered_for_what_needs_none(line: str, tmp_path: Path) -> None:
+    access = ResourceAccess(command=line.format(tmp_path))
+    request = ApprovalRequest("terminal_execute", Effect.RUN, "run it", access)
+    assert suggest_rules(request, tmp_path) == ("terminal_execute(make test)",)
+
+
 NAMES = st.sampled_from(
     ["a", "b.md", ".env", ".git", "id_rsa", "mcp.json", "x.pem", "[a]", "*", "c d"]
 )

@@ -40,6 +40,7 @@ from andy_cli.guard.rules import (
     Rules,
     RuleSubject,
     catches_special,
+    enters_workspace,
     find_rule,
     is_special_name,
     list_commands,
@@ -236,7 +237,7 @@ def _command_prefixes(line: str, workspace: Path) -> list[str]:
     """A rule for each command of a line; none where one of them has none."""
     prefixes: dict[str, None] = {}
     for command in list_commands(line, hidden=False):
-        if command.needs_no_rule:
+        if command.needs_no_rule or enters_workspace(command, workspace):
             continue
         if not command.plain or command.runs_input or not command.texts:
             return []

@@ -528,14 +528,14 @@ class Rules(NamedTuple):
         for facet in facets:
             covering = (rule for rule in spoken_of if rule_fits(rule, facet, subject, wholly=True))
             covering_rule = next(covering, None)
-            needs_none = facet.needs_no_rule or _enters_workspace(facet, subject.workspace)
+            needs_none = facet.needs_no_rule or enters_workspace(facet, subject.workspace)
             if covering_rule is None and not needs_none:
                 return None
             permitting = covering_rule or permitting
         return permitting
 
 
-def _enters_workspace(facet: Facet, workspace: Path) -> bool:
+def enters_workspace(facet: Facet, workspace: Path) -> bool:
     """Tell whether a command only goes to where it is: `cd /home/ada/project && make test`."""
     match facet.texts:
         # The shell takes `/link/..` for `/`, wherever the link leads.
