@@ -9,7 +9,8 @@ import itertools
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -33,6 +34,7 @@ from andy_cli.agent.grounding.figures.quantities import (
     TIME,
     ClockTime,
     NumberLine,
+    PartialDate,
     Quantity,
     find_numbers,
     find_times,
@@ -99,12 +101,30 @@ def find_row_claims(
                 break
 
 
-class SureTable(NamedTuple):
+class SureTable:
     """Records, with what all of them come to; `is_grouped`: each of several rows."""
 
-    records: Sequence[TableRecord]
-    totals: NumberLine
-    is_grouped: bool = False
+    def __init__(
+        self, records: Sequence[TableRecord], totals: Iterable[float], is_grouped: bool = False
+    ) -> None:
+        self.records, self._totals, self.is_grouped = records, totals, is_grouped
+        self.owners = {word: row for row, record in enumerate(records) for word in record.words}
+        self._holders: dict[tuple[str, str], frozenset[int]] = {}
+
+    @cached_property
+    def totals(self) -> NumberLine:
+        return NumberLine(self._totals)
+
+    @cached_property
+    def stems(self) -> dict[str, int]:
+        return map_unique_stems(self.owners)
+
+    def find_holders(self, figure: AnswerFigure) -> frozenset[int]:
+        """Find the records that have the figure; each is looked up once."""
+        key = (figure.kind, figure.text)
+        if key not in self._holders:
+            self._holders[key] = find_holders(self.records, figure)
+        return self._holders[key]
 
 
 def list_wrong_figures(
@@ -115,7 +135,7 @@ def list_wrong_figures(
 ) -> list[AnswerFigure]:
     return [
         figure
-        for figure in find_misattributed(inside, sentence, table.records)
+        for figure in find_misattributed(inside, sentence, table)
         if not is_supported_elsewhere(figure, table.totals, evidence_figures)
         and not (table.is_grouped and figure.kind == "percent")  # a share is a figure of no row
     ]
@@ -131,9 +151,11 @@ def read_sure_tables(tables: Sequence[ResultTable]) -> list[SureTable]:
             continue
         records = read_records(table)
         if sum(bool(record.words) for record in records) > 1:
-            sure_tables.append(SureTable(records, NumberLine(compute_totals(table))))
-        totals = NumberLine(compute_column_totals(table))
-        grouped_tables += [SureTable(groups, totals, True) for groups in group_records(table)]
+            sure_tables.append(SureTable(records, compute_totals(table)))
+        grouped_tables += [
+            SureTable(groups, compute_column_totals(table), True)
+            for groups in group_records(table, records)
+        ]
     return sure_tables + grouped_tables
 
 
@@ -143,7 +165,7 @@ def read_files(index: EvidenceIndex) -> list[SureTable]:
     if not 1 < len(set(files)) == len(index.results) or len(index.given) > MAX_FILES:
         return []
     pieces = zip(files, index.results, index.by_result, strict=True)
-    return [SureTable([*itertools.starmap(read_file_record, pieces)], NumberLine(()), True)]
+    return [SureTable([*itertools.starmap(read_file_record, pieces)], (), True)]
 
 
 def list_read_files(index: EvidenceIndex) -> list[str]:
@@ -162,7 +184,9 @@ def read_file_record(file: str, text: str, tables: Sequence[ResultTable]) -> Tab
     return record._replace(line=NumberLine([*record.line.values, *made, *counts]))
 
 
-def group_records(table: ResultTable) -> Iterator[Sequence[TableRecord]]:
+def group_records(
+    table: ResultTable, records: Sequence[TableRecord]
+) -> Iterator[Sequence[TableRecord]]:
     """Make one record of all rows with the same name in a column, with what each column of theirs
     comes to: hours by person."""
     columns = [column for column in table.columns.values() if len(column) == len(table.rows)]
@@ -172,19 +196,36 @@ def group_records(table: ResultTable) -> Iterator[Sequence[TableRecord]]:
         if 1 < len(set(keys)) < min(len(keys), MAX_GROUPS) and not any(
             map(str.isdecimal, "".join(keys))
         ):
-            yield [join_rows(key, keys, table.rows, numbers) for key in sorted(set(keys))]
+            yield join_groups(keys, records, numbers)
 
 
-def join_rows(
-    key: str, keys: Sequence[str], rows: Sequence[str], numbers: Sequence[Sequence[float]]
+def join_groups(
+    keys: Sequence[str], records: Sequence[TableRecord], numbers: Sequence[Sequence[float]]
+) -> list[TableRecord]:
+    """Make one record of the rows of each key. A figure up to the count of all may count them."""
+    words_by_key = {key: {*split_words(key)} - STOP for key in sorted(set(keys))}
+    count = Counter(itertools.chain.from_iterable(words_by_key.values()))
+    sums_by_key = [sum_by_key(keys, column) for column in numbers]
+    counts = list(map(float, range(len(keys) + 1)))
+    joined = []
+    for key, words in words_by_key.items():
+        rows = [record for record, other in zip(records, keys, strict=True) if other == key]
+        own_words = frozenset(word for word in words if count[word] == 1)
+        joined.append(join_records(rows, own_words, [*(by[key] for by in sums_by_key), *counts]))
+    return joined
+
+
+def join_records(
+    records: Sequence[TableRecord], words: frozenset[str], made: Iterable[float]
 ) -> TableRecord:
-    """Make one record of the rows of a key. A figure up to the count of all rows may count them."""
-    others = {word for other in {*keys} - {key} for word in split_words(other)}
-    own_rows = "\n".join(row for row, other in zip(rows, keys, strict=True) if other == key)
-    record = read_record(own_rows, frozenset(split_words(key)) - others - STOP)
-    sums = [sum_by_key(keys, column)[key] for column in numbers]
-    made = NumberLine([*record.line.values, *sums, *map(float, range(len(keys) + 1))])
-    return record._replace(line=made)
+    """Make one record of several, with figures made of them."""
+    return TableRecord(
+        "\n".join(record.text for record in records),
+        words,
+        NumberLine({*made}.union(*(record.line.values for record in records))),
+        frozenset().union(*(record.days for record in records)),
+        frozenset().union(*(record.minutes for record in records)),
+    )
 
 
 def list_figures_of(sentence: Sentence, figures: Sequence[AnswerFigure]) -> list[AnswerFigure]:
@@ -196,24 +237,20 @@ def list_figures_of(sentence: Sentence, figures: Sequence[AnswerFigure]) -> list
 
 
 def find_misattributed(
-    inside: Sequence[AnswerFigure], sentence: Sentence, table: Sequence[TableRecord]
+    inside: Sequence[AnswerFigure], sentence: Sentence, table: SureTable
 ) -> Iterator[AnswerFigure]:
     """Find the figures of a sentence that other records have than those they are told of."""
     mentions = find_mentions(sentence, table, inside)
     if not mentions:
         return
     for figure in inside:
-        if figure.kind in UNBOUND or not is_in_table(figure, table):
+        if figure.kind in UNBOUND or not table.find_holders(figure):
             continue
         subjects = find_subjects(figure, sentence, mentions, inside, table)
         if subjects and sentence.text.lstrip()[:1] in LINE_MARKS:
             subjects = subjects | {mentions[0].record}  # what it begins with: `Price: 59.80 (QX7)`
-        if subjects and not any(holds_figure(table[row], figure) for row in subjects):
+        if subjects and subjects.isdisjoint(table.find_holders(figure)):
             yield figure
-
-
-def is_in_table(figure: AnswerFigure, table: Sequence[TableRecord]) -> bool:
-    return any(holds_figure(record, figure) for record in table)
 
 
 def list_endings(word: str) -> Sequence[str]:
@@ -231,7 +268,7 @@ def find_subjects(
     sentence: Sentence,
     mentions: Sequence[RecordMention],
     inside: Sequence[AnswerFigure],
-    table: Sequence[TableRecord],
+    table: SureTable,
 ) -> set[int]:
     """Find the records that a figure may be told of; none if that cannot be known."""
     start, end = find_part(sentence, figure.start, WEAK)
@@ -244,7 +281,7 @@ def find_subjects(
         return find_near_subject(figure, sentence, near_mentions, in_line, has_other)
     numbers = [other for other in inside if start <= other.start < end]
     return pair_subjects(
-        figure, near_mentions, [other.start for other in numbers if is_in_table(other, table)]
+        figure, near_mentions, [other.start for other in numbers if table.find_holders(other)]
     )
 
 
@@ -252,7 +289,7 @@ def has_own_figure(
     figure: AnswerFigure,
     mention: RecordMention,
     inside: Sequence[AnswerFigure],
-    table: Sequence[TableRecord],
+    table: SureTable,
 ) -> bool:
     """Tell whether a name has a time between it and another (`the call with Nils at 15:00 and the
     choir at 19:30`), or a figure behind it (`with 1,500 values the mean is 42.3`)."""
@@ -260,7 +297,7 @@ def has_own_figure(
     own = [other for other in between if other.kind == figure.kind == "time"]
     if figure.end <= mention.start:
         own += [other for other in inside if mention.end <= other.start]
-    return any(holds_figure(table[mention.record], other) for other in own)
+    return any(mention.record in table.find_holders(other) for other in own)
 
 
 def find_earlier_subject(
@@ -339,15 +376,14 @@ def find_part(sentence: Sentence, position: int, split: Expression) -> tuple[int
 
 
 def find_mentions(
-    sentence: Sentence, table: Sequence[TableRecord], inside: Sequence[AnswerFigure]
+    sentence: Sentence, table: SureTable, inside: Sequence[AnswerFigure]
 ) -> list[RecordMention]:
     """Find the records that the sentence names, in order."""
     text = fold_text(sentence.text)
     figures = [(figure.start - sentence.start, figure.end - sentence.start) for figure in inside]
-    owners = {word: row for row, record in enumerate(table) for word in record.words}
-    mentions = find_word_mentions(text, figures, owners)
+    mentions = find_word_mentions(text, figures, table)
     if not mentions and not text.isascii():
-        mentions = list(find_unspaced_mentions(text, owners))
+        mentions = list(find_unspaced_mentions(text, table.owners))
     return [
         RecordMention(row, start + sentence.start, end + sentence.start)
         for row, start, end in sorted(mentions, key=lambda mention: mention.start)
@@ -355,17 +391,16 @@ def find_mentions(
 
 
 def find_word_mentions(
-    text: str, figures: Sequence[tuple[int, int]], owners: Mapping[str, int]
+    text: str, figures: Sequence[tuple[int, int]], table: SureTable
 ) -> list[RecordMention]:
     """Find the words, outside of figures, that name a record; of neighbours of one record the
     first."""
-    stems = map_unique_stems(owners)
     mentions: list[RecordMention] = []
     for match in NAME.finditer(text):
         if any(start <= match.start() < end for start, end in figures):
             continue
         for word in {match[0], *split_words(match[0])}:
-            row = find_owner(word, owners, stems)
+            row = find_owner(word, table.owners, table.stems)
             if row is not None and (not mentions or mentions[-1].record != row):
                 mentions.append(RecordMention(row, *match.span()))
     return mentions
@@ -463,16 +498,32 @@ def find_quantities(text: str) -> Iterator[Quantity]:
         yield from read_duration(match[0])
 
 
-def holds_figure(record: TableRecord, figure: AnswerFigure) -> bool:
-    """Tell whether the record has the figure."""
-    if is_written(figure, r"(?!\d|[.,:]\d)", record.text):
-        return True
+def find_holders(records: Sequence[TableRecord], figure: AnswerFigure) -> frozenset[int]:
+    """Find which of the records have the figure."""
+    text, holds = fold_text(figure.text), make_test(figure)
+    return frozenset(
+        row
+        for row, record in enumerate(records)
+        if (text in record.text and is_written(figure, r"(?!\d|[.,:]\d)", record.text))
+        or holds(record)
+    )
+
+
+def make_test(figure: AnswerFigure) -> Callable[[TableRecord], bool]:
+    """Make the test of a record for a figure that may be written otherwise there."""
     if figure.kind == "date" and (written := DATE.match(figure.text)):
-        days = list_days(written)
-        return any(not day.day or (day.month, day.day) in record.days for day in days)
+        return partial(holds_day, days=list_days(written))
     if figure.kind == "time" and (written := TIME.match(figure.text)):
-        return holds_time(record, figure.text, list_times(written))
-    return any(map(record.line.has_near, list_quantities(figure)))
+        return partial(holds_time, text=figure.text, times=list_times(written))
+    return partial(holds_quantity, quantities=list_quantities(figure))
+
+
+def holds_day(record: TableRecord, days: Iterable[PartialDate]) -> bool:
+    return any(not day.day or (day.month, day.day) in record.days for day in days)
+
+
+def holds_quantity(record: TableRecord, quantities: Sequence[Quantity]) -> bool:
+    return any(map(record.line.has_near, quantities))
 
 
 def holds_time(record: TableRecord, text: str, times: Iterable[ClockTime]) -> bool:
