@@ -794,11 +794,14 @@ CHANGED_VALUES = [
     ("srv.ini now has workers 4 and timeout 30.", "set workers to 8", True),
     ("srv.ini now has workers 8 (it was 4) and timeout 30.", "set workers to 8", False),
     ("It had 4 workers before.", "set workers to 8. what was it?", False),
-    ("srv.ini has 12 workers.", "set workers to 12", True),
+    ("srv.ini now has 12 workers.", "set workers to 12", True),
     ("srv.ini hat jetzt 12 Worker.", "setz workers auf 12", True),
     ("I wrote 8 workers into srv.ini, as 12 are too many.", "set workers to 12", False),
     ("Shall I set workers to 12?", "set workers to 12", False),
     ("I changed the workers, so 30 clients fit.", "set workers to 8, for 30 clients", False),
+    ("The workers now serve 64 clients.", "double workers, so that they serve 64 clients", False),
+    ("12 workers are too many, so I wrote fewer.", "set workers to 12", False),
+    ("srv.ini a maintenant huit workers au lieu de 4.", "double workers", False),
 ]
 
 
@@ -810,6 +813,8 @@ def test_a_value_is_told_as_the_edit_left_it(answer: str, user: str, *, claimed:
     results = ("workers = 4\ntimeout = 30", "changed srv.ini")
     evidence = Evidence(results, user, (), (looked, edited))
     assert bool(texts(answer, evidence)) is claimed
+    put_back = evidence._replace(actions=(looked, edited, command("git checkout srv.ini", 0)))
+    assert texts(answer, put_back) == []
 
 
 def test_the_figures_of_a_short_answer_are_those_that_were_asked_for() -> None:

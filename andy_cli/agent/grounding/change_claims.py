@@ -7,12 +7,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from andy_cli.agent.grounding.action_claims import LOCAL_LOOKS
 from andy_cli.agent.grounding.evidence import ActionRecord, Claim, EvidenceIndex, parse_result
 from andy_cli.agent.grounding.text.languages import detect_languages
 from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text, split_words
 from andy_cli.agent.grounding.text.vocabulary import STOP
 
 NUMBER = re.compile(r"(?<![\d.,])\d+(?!\d|[.,]\d)")
+REACH = 2
+"""Words between a figure and what it is told of."""
 STEM = 4
 """Letters by which a word and its plural are the same."""
 
@@ -29,43 +32,60 @@ class ChangedValue(NamedTuple):
 
 
 def find_change_claims(spoken: Sequence[Sentence], index: EvidenceIndex) -> Iterator[Claim]:
-    """Find the figures told of a changed value: the one that the user wished and no call wrote, and
-    the one before where it is said to be so now. What the edit wrote is nowhere in the answer."""
+    """Find the figures that are said to be so now of a changed value: the one before, and the one
+    that the user wished and no call wrote. What the edit wrote is nowhere in the answer."""
     told = NUMBER.findall("\n".join(sentence.text for sentence in spoken))
     values = [value for value in list_changed_values(index) if value.new not in told]
     for sentence in spoken if values else ():
         beside = [value for value in values if value.is_beside(sentence.text)]
-        figures = list_false_figures(sentence, beside, index)
-        for match in NUMBER.finditer(sentence.text):
+        figures = list_false_figures(beside, index)
+        for match in find_present_figures(sentence):
             if match[0] in figures:
                 start = sentence.start + match.start()
                 yield Claim(match[0], start, start + len(match[0]), "changed")
 
 
-def list_false_figures(
-    sentence: Sentence, values: Sequence[ChangedValue], index: EvidenceIndex
-) -> set[str]:
-    """List the figures that a sentence about these may not state."""
+def find_present_figures(sentence: Sentence) -> Iterator[re.Match[str]]:
+    """Find the figures that stand close behind a word for now: `is now 8080`, and not `now has a
+    minute instead of 30`."""
     text, languages = sentence.text, detect_languages(sentence.text)
     if sentence.question or any(language.unreal.search(text) for language in languages):
-        return set()
-    is_now = any(language.now.search(text) for language in languages)
-    figures = {value.old for value in values if is_now}
+        return
+    ends = [match.end() for language in languages for match in language.now.finditer(text)]
+    for match in NUMBER.finditer(text):
+        between = (split_words(text[end : match.start()]) for end in ends if end <= match.start())
+        if any(len(words) <= REACH for words in between):
+            yield match
+
+
+def list_false_figures(values: Sequence[ChangedValue], index: EvidenceIndex) -> set[str]:
+    """List the figures that these do not have now."""
+    figures = {value.old for value in values}
     return figures.union(*(list_wished_figures(value, index) for value in values))
 
 
 def list_wished_figures(value: ChangedValue, index: EvidenceIndex) -> set[str]:
-    """List the figures of which the user alone has spoken, unless the value is of his too."""
-    wished = {*NUMBER.findall(index.evidence.user)}
+    """List the figures that the user, and nobody else, named for the value, unless what was written
+    is of his too."""
+    words = split_words(fold_text(index.evidence.user))
+    nearby = ((word, words[max(at - REACH - 1, 0) : at + 2]) for at, word in enumerate(words))
+    wished = {word for word, beside in nearby if value.is_beside(" ".join(beside))}
     actions = (action.text for action in index.evidence.actions or ())
     known_texts = [index.given, *index.evidence.history, *actions]
-    return set() if value.new in wished else wished.difference(*map(NUMBER.findall, known_texts))
+    is_wished = value.new in NUMBER.findall(index.evidence.user)
+    return set() if is_wished else wished.difference(*map(NUMBER.findall, known_texts))
 
 
 def list_changed_values(index: EvidenceIndex) -> list[ChangedValue]:
-    """List the values that edits of the turn changed for good, and that stood in one place."""
-    edits = [action for action in index.evidence.actions or () if action.is_new_success]
-    values = [*filter(None, map(read_changed_value, edits))]
+    """List the values that edits of the turn changed for good, and that stood in one place. What
+    ran or was written after them may have put them back."""
+    values: list[ChangedValue] = []
+    for action in index.evidence.actions or ():
+        value = read_changed_value(action) if action.is_new_success else None
+        if value:
+            values.append(value)
+        elif action.effect not in LOCAL_LOOKS:
+            values = []
     written, given = {value.new for value in values}, NUMBER.findall(index.given)
     return [value for value in values if value.old not in written and given.count(value.old) < 2]
 
