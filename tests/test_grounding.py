@@ -967,6 +967,14 @@ def test_a_deed_in_a_numbered_item_is_a_report_as_in_one_with_a_bullet() -> None
     for mark in ("-", "1.", "2)"):
         assert texts(f"{mark} Moved old.log to the trash", evidence) != [], mark
         assert texts(f"{mark} old.log was not moved", evidence) == [], mark
+    plan = "1. Moved the users\n2. Deleted the old server"
+    assert (
+        texts(
+            plan,
+            Evidence(("notes",), "plan it", (), (file_action("read_file", Effect.READ, "a.md"),)),
+        )
+        == []
+    )
 
 
 def test_of_a_row_of_changed_files_each_was_changed() -> None:

@@ -365,8 +365,7 @@ def find_false_report(
     """Find the first claim of the sentence that nothing did; what may be several actions is one of
     those that were done. `shows_file`: a text of the answer is a file of the user's, changed."""
     takes_weak = shows_file or counts_weak(sentence, language, index)
-    is_tried = is_action_tried(index)
-    for _, readings in sorted(group_reports(sentence, language, takes_weak, is_tried).items()):
+    for _, readings in sorted(group_reports(sentence, language, takes_weak, index).items()):
         reports = prefer_own(readings)
         if any(is_done(report, sentence, language, index) for report in reports):
             continue
@@ -388,24 +387,35 @@ def prefer_own(reports: Sequence[Report]) -> Sequence[Report]:
 
 
 def group_reports(
-    sentence: Sentence, language: Language, takes_weak: bool, is_tried: bool
+    sentence: Sentence, language: Language, takes_weak: bool, index: EvidenceIndex
 ) -> dict[int, list[Report]]:
-    """Group the reports of a sentence by the place at which their verb ends. `is_tried`: more than
-    a look was; else what is told at length of a file may be what was found in it."""
+    """Group the reports of a sentence by the place at which their verb ends. Where no more than a
+    look was tried, what is told at length of a file may be what was found in it."""
     groups: dict[int, list[Report]] = {}
     actions = language.find_actions(sentence.text)
     if not actions:
         return groups
-    text = ITEM_NUMBER.sub(lambda match: " " * len(match[0]), mask_quotations(sentence.text))
+    text = mask_quotations(sentence.text)
+    if may_number_deed(sentence, index):
+        text = ITEM_NUMBER.sub(lambda match: " " * len(match[0]), text)
     name = ROW_NAME.match(sentence.text) if takes_weak else None
     if name:
         told = text[name.end() :]
-        if is_tried or len(told.split()) < LONG_STATE:
+        if is_action_tried(index) or len(told.split()) < LONG_STATE:
             text = "\0" * name.end() + told
     for action in actions:
         for report in find_reports(sentence, text, language, action, takes_weak):
             groups.setdefault(report.match.end("done"), []).append(report)
     return groups
+
+
+def may_number_deed(sentence: Sentence, index: EvidenceIndex) -> bool:
+    """Tell whether an item with a number may be a deed of this turn, or of what an earlier call was
+    tried with: else it is of a plan, a sample or a text that was asked for."""
+    if is_action_tried(index):
+        return True
+    tried_names = find_names("\n".join(action.text for action in list_tried(index)))
+    return not tried_names.isdisjoint(find_names(sentence.text))
 
 
 def find_reports(
