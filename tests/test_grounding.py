@@ -985,6 +985,7 @@ def test_of_a_row_of_changed_files_each_was_changed() -> None:
     assert texts("I renamed it in 3 files: `a.py`, `b.py` and `c.py`.", evidence)
     assert not texts("I renamed it in 2 files: `a.py` and `b.py`.", evidence)
     assert not texts("I renamed it in 2 files, but not in `c.py`.", evidence)
+    assert not texts("I changed both: `a.py` and `b.py` (as in `c.py`).", evidence)
     ran = (found, *edits, deed("terminal_execute", Effect.RUN, "run sed"))
     by_command = evidence._replace(actions=ran, results=(*results, ""))
     assert not texts("I renamed it in 3 files: `a.py`, `b.py` and `c.py`.", by_command)

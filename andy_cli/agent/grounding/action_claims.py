@@ -611,17 +611,20 @@ def is_target_known(
     told = clause + find_files_behind(sentence, clause)
     supposed = language.unreal.search(told)
     told = told[: supposed.start()] if supposed else told
-    if report.action in OWN_TEXT and has_untouched_file(told[len(clause) :], index):
+    if report.action in OWN_TEXT and has_untouched_file(clause, told[len(clause) :], index):
         return False
     texts = [record.text for record in index.evidence.actions or () if record.ok]
     return knows_files(told, texts, index) and not is_of_other(report.action, told, doers, index)
 
 
-def has_untouched_file(row: str, index: EvidenceIndex) -> bool:
-    """Tell whether of the files in a row calls changed some, and others not."""
+def has_untouched_file(clause: str, row: str, index: EvidenceIndex) -> bool:
+    """Tell whether of files in a row, as many as the clause before it says, calls changed some, and
+    others not."""
+    files = FILE.findall(fold_text(row))
+    if str(len(files)) not in split_words(clause):  # one of them may be where it comes from
+        return False
     changes = fold_text("\n".join(action.text for action in list_tried(index) if action.ok))
-    are_changed = {name in changes for name in FILE.findall(fold_text(row))}
-    return len(are_changed) > 1
+    return len({name in changes for name in files}) > 1
 
 
 def is_of_other(
