@@ -999,6 +999,10 @@ def test_what_is_created_beside_a_draft_does_not_send_it() -> None:
     assert texts(answer, evidence)
     assert not texts(answer, evidence._replace(actions=(*made, sent)))
     assert not texts("I have created a draft and the event.", evidence)
+    invited = made[1]._replace(arguments=json.dumps({"attendees": ["Bob"]}))
+    event = evidence._replace(actions=(made[0], invited))
+    assert not texts("I have sent Bob the invitation.", event)
+    assert texts("I have sent Claire the reply.", event)
 
 
 def test_the_summary_of_a_run_that_failed_may_be_told_in_its_figures() -> None:

@@ -5,7 +5,7 @@ people speak of them is data: `text/verbs`.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -528,7 +528,7 @@ def is_done(report: Report, sentence: Sentence, language: Language, index: Evide
         return may_have_searched(sentence, index)
     if index.evidence.actions is None:
         return is_done_in_results(action, index)
-    doers = list_doers(report, index.evidence.actions)
+    doers = list_doers(report, sentence, index.evidence.actions)
     if doers and is_target_known(report, sentence, language, doers, index):
         return True
     if not report.own and is_told(report, sentence, language, index):
@@ -536,11 +536,16 @@ def is_done(report: Report, sentence: Sentence, language: Language, index: Evide
     return is_done_before(action, sentence.text, index)
 
 
-def list_doers(report: Report, actions: Sequence[ActionRecord]) -> list[ActionRecord]:
+def list_doers(
+    report: Report, sentence: Sentence, actions: Sequence[ActionRecord]
+) -> list[ActionRecord]:
     """List the calls of this turn that may have done what is reported."""
     successes = [record for record in actions if record.is_new_success]
-    if report.action == "send" and any(map(makes_draft, successes)):
-        successes = list(filter(may_have_sent, successes))
+    drafts = list(filter(makes_draft, successes))
+    if report.action == "send" and drafts:
+        drafted = split_telling_words("\n".join(draft.arguments for draft in drafts))
+        named = split_telling_words(sentence.text) - drafted
+        successes = [record for record in successes if may_have_sent(record, named)]
     verb = report.match["done"]
     return [record for record in successes if has_done(report.action, record, verb)]
 
@@ -549,8 +554,11 @@ def makes_draft(record: ActionRecord) -> bool:
     return "draft" in find_named_actions(record.tool)
 
 
-def may_have_sent(record: ActionRecord) -> bool:
-    """Tell whether a call beside a draft sent something: what else it created was no mail."""
+def may_have_sent(record: ActionRecord, named: Set[str]) -> bool:
+    """Tell whether a call beside a draft sent something: what else it created was no mail, but may
+    be an invitation of somebody who is named."""
+    if not makes_draft(record) and not named.isdisjoint(split_telling_words(record.arguments)):
+        return True
     told = list_told_actions(record) or find_named_actions(record.tool) - {"run"}
     return not told or not told.isdisjoint(list_kindred("send") - {"create"})
 
