@@ -838,6 +838,22 @@ def test_the_sum_of_one_name_that_is_told_of_another_is_found() -> None:
     assert texts(true, worked, figures=True) == []
     assert texts(false, worked, figures=True) == list_asked(false, worked) == ["41", "30"]
     assert texts("Chidi worked 17 hours, 24 % of what Bela did.", worked, figures=True) == []
+    listed = "Ada, Bela and Chidi worked 30, 41 and 17 hours."
+    assert texts(listed, worked, figures=True) == []
+
+
+def test_a_sum_of_two_names_together_is_told_of_each() -> None:
+    rows = "Ada,Atlas,75\nBela,Orion,60\nAda,Orion,80\nBela,Atlas,70\nAda,Atlas,55"
+    worked = Evidence((f"name,project,hours\n{rows}",), "how many hours did each work on what?")
+    true = "| | Atlas | Orion | Total |\n|---|---|---|---|\n| Ada | 130 | 80 | 210 |"
+    assert texts(f"{true}\n| Bela | 70 | 60 | 130 |", worked, figures=True) == []
+    assert texts("| Ada | 210 |\n| Bela | 210 |", worked, figures=True) == ["210"]
+
+
+def test_the_name_of_a_group_may_be_no_name_in_a_sentence() -> None:
+    bills = "Ada,paid,990\nBela,paid,1200\nAda,open,1500\nBela,open,430"
+    known = Evidence((f"name,state,amount\n{bills}",), "who has paid what?")
+    assert texts("Ada has paid 990 and still owes 1500.", known, figures=True) == []
 
 
 def test_the_rows_that_an_answer_names_are_counted_and_added_up() -> None:
@@ -871,6 +887,9 @@ def test_a_figure_of_one_file_that_is_told_of_another_is_found() -> None:
     assert not texts("Production (`prod.ini`) has port 443.", known, figures=True)
     assert texts("Production (`prod.ini`) has port 8081.", known, figures=True) == ["8081"]
     assert not texts("`prod.ini` has 2 values; `srv.ini` has port 8081.", known, figures=True)
+    assert not texts("`prod.ini` has 443 instead of 8081.", known, figures=True)
+    assert not texts("Not `srv.ini`, but `prod.ini` has 16, not 4.", known, figures=True)
+    assert not list_asked("`prod.ini` drops the 8081 of old.", known)
     looked = (*read, deed("search_files", Effect.READ, "search"))
     more = known._replace(results=(*values, "prod.ini: 8081 bytes"), actions=looked)
     assert not texts("`prod.ini` has 8081 bytes.", more, figures=True)

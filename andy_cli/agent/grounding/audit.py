@@ -98,7 +98,7 @@ def drop_overlaps(claims: Sequence[Claim]) -> tuple[Claim, ...]:
 
 
 OF_ANOTHER_ROW = " (what was found has this figure in another row)"
-ROUGH_KINDS = frozenset("weekday spelled item".split())
+ROUGH_KINDS = frozenset("weekday spelled item source".split())
 LEAST_DIGITS = {"entry": 2, "row": 4}
 """By kind of what was found in another row: in a sentence, where a time may be of anything, less is
 certain than in a line."""

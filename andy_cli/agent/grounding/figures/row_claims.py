@@ -95,19 +95,28 @@ def find_row_claims(
             continue
         for table in tables:
             wrong = list_wrong_figures(inside, sentence, table, evidence_figures)
-            kind = "entry" if sentence.text.lstrip()[:1] in LINE_MARKS else "row"
+            kind = "source" if table.is_of_files else "row"
+            if kind == "row" and sentence.text.lstrip()[:1] in LINE_MARKS:
+                kind = "entry"
             yield from (Claim(figure.text, figure.start, figure.end, kind) for figure in wrong)
             if wrong:
                 break
 
 
 class SureTable:
-    """Records, with what all of them come to; `is_grouped`: each of several rows."""
+    """Records, with what all of them come to; `is_grouped`: each of several rows; `is_of_files`:
+    each of a file."""
 
     def __init__(
-        self, records: Sequence[TableRecord], totals: Iterable[float], is_grouped: bool = False
+        self,
+        records: Sequence[TableRecord],
+        totals: Iterable[float],
+        *,
+        is_grouped: bool = False,
+        is_of_files: bool = False,
     ) -> None:
-        self.records, self._totals, self.is_grouped = records, totals, is_grouped
+        self.records, self._totals = records, totals
+        self.is_grouped, self.is_of_files = is_grouped, is_of_files
         self.owners = {word: row for row, record in enumerate(records) for word in record.words}
         self._holders: dict[tuple[str, str], frozenset[int]] = {}
 
@@ -118,6 +127,10 @@ class SureTable:
     @cached_property
     def stems(self) -> dict[str, int]:
         return map_unique_stems(self.owners)
+
+    def is_telling(self, figure: AnswerFigure) -> bool:
+        """Tell whether some of the records have the figure, and others not."""
+        return 0 < len(self.find_holders(figure)) < len(self.records)
 
     def find_holders(self, figure: AnswerFigure) -> frozenset[int]:
         """Find the records that have the figure; each is looked up once."""
@@ -137,7 +150,8 @@ def list_wrong_figures(
         figure
         for figure in find_misattributed(inside, sentence, table)
         if not is_supported_elsewhere(figure, table.totals, evidence_figures)
-        and not (table.is_grouped and figure.kind == "percent")  # a share is a figure of no row
+        # A share is a figure of no group, and no file.
+        and not ((table.is_grouped or table.is_of_files) and figure.kind == "percent")
     ]
 
 
@@ -153,7 +167,7 @@ def read_sure_tables(tables: Sequence[ResultTable]) -> list[SureTable]:
         if sum(bool(record.words) for record in records) > 1:
             sure_tables.append(SureTable(records, compute_totals(table)))
         grouped_tables += [
-            SureTable(groups, compute_column_totals(table), True)
+            SureTable(groups, compute_group_totals(table), is_grouped=True)
             for groups in group_records(table, records)
         ]
     return sure_tables + grouped_tables
@@ -165,7 +179,7 @@ def read_files(index: EvidenceIndex) -> list[SureTable]:
     if not 1 < len(set(files)) == len(index.results) or len(index.given) > MAX_FILES:
         return []
     pieces = zip(files, index.results, index.by_result, strict=True)
-    return [SureTable([*itertools.starmap(read_file_record, pieces)], (), True)]
+    return [SureTable([*itertools.starmap(read_file_record, pieces)], (), is_of_files=True)]
 
 
 def list_read_files(index: EvidenceIndex) -> list[str]:
@@ -199,11 +213,24 @@ def group_records(
             yield join_groups(keys, records, numbers)
 
 
+def compute_group_totals(table: ResultTable) -> Iterator[float]:
+    """Compute what columns come to, in all and for each two names together: hours by person and
+    project."""
+    yield from compute_column_totals(table)
+    columns = [column for column in table.columns.values() if len(column) == len(table.rows)]
+    for pair in itertools.combinations(columns[:GROUPED_COLUMNS], 2):
+        keys = list(map(str, zip(*pair, strict=True)))
+        count = Counter(keys)
+        for numbers in list_number_columns(table):
+            sums = sum_by_key(keys, numbers)
+            yield from (total for key, total in sums.items() if count[key] > 1)
+
+
 def join_groups(
     keys: Sequence[str], records: Sequence[TableRecord], numbers: Sequence[Sequence[float]]
 ) -> list[TableRecord]:
     """Make one record of the rows of each key. A figure up to the count of all may count them."""
-    words_by_key = {key: {*split_words(key)} - STOP for key in sorted(set(keys))}
+    words_by_key = {key: {*split_words(key)} - STOP - {*MONTHS} for key in sorted(set(keys))}
     count = Counter(itertools.chain.from_iterable(words_by_key.values()))
     sums_by_key = [sum_by_key(keys, column) for column in numbers]
     counts = list(map(float, range(len(keys) + 1)))
@@ -241,7 +268,7 @@ def find_misattributed(
 ) -> Iterator[AnswerFigure]:
     """Find the figures of a sentence that other records have than those they are told of."""
     mentions = find_mentions(sentence, table, inside)
-    if not mentions:
+    if not mentions or (table.is_of_files and compares_files(mentions, inside, table)):
         return
     for figure in inside:
         if figure.kind in UNBOUND or not table.find_holders(figure):
@@ -251,6 +278,15 @@ def find_misattributed(
             subjects = subjects | {mentions[0].record}  # what it begins with: `Price: 59.80 (QX7)`
         if subjects and subjects.isdisjoint(table.find_holders(figure)):
             yield figure
+
+
+def compares_files(
+    mentions: Sequence[RecordMention], inside: Sequence[AnswerFigure], table: SureTable
+) -> bool:
+    """Tell whether a sentence names several files, or one with a figure that it alone has: then
+    another may be what it is compared with: `b.ini has 443 instead of 8081`."""
+    files = {mention.record for mention in mentions}
+    return len(files) > 1 or any(table.find_holders(figure) == files for figure in inside)
 
 
 def list_endings(word: str) -> Sequence[str]:
@@ -271,6 +307,9 @@ def find_subjects(
     table: SureTable,
 ) -> set[int]:
     """Find the records that a figure may be told of; none if that cannot be known."""
+    listed = find_listed_subjects(figure, sentence, mentions, inside, table)
+    if listed:
+        return listed
     start, end = find_part(sentence, figure.start, WEAK)
     near_mentions = [mention for mention in mentions if start <= mention.start < end]
     in_line = sentence.text.lstrip()[:1] in LINE_MARKS
@@ -281,8 +320,24 @@ def find_subjects(
         return find_near_subject(figure, sentence, near_mentions, in_line, has_other)
     numbers = [other for other in inside if start <= other.start < end]
     return pair_subjects(
-        figure, near_mentions, [other.start for other in numbers if table.find_holders(other)]
+        figure, near_mentions, [other.start for other in numbers if table.is_telling(other)]
     )
+
+
+def find_listed_subjects(
+    figure: AnswerFigure,
+    sentence: Sentence,
+    mentions: Sequence[RecordMention],
+    inside: Sequence[AnswerFigure],
+    table: SureTable,
+) -> set[int]:
+    """Find the records of a row of names that a row of as many figures follows (`A, B and C have 3,
+    4 and 5`): any of them may be meant."""
+    start, end = find_part(sentence, figure.start, STRONG)
+    names = [mention for mention in mentions if start <= mention.start < end]
+    figures = [other for other in inside if start <= other.start < end and table.is_telling(other)]
+    is_listed = len(names) == len(figures) > 1 and names[-1].end <= figures[0].start
+    return {mention.record for mention in names} if is_listed else set()
 
 
 def has_own_figure(
@@ -292,9 +347,10 @@ def has_own_figure(
     table: SureTable,
 ) -> bool:
     """Tell whether a name has a time between it and another (`the call with Nils at 15:00 and the
-    choir at 19:30`), or a figure behind it (`with 1,500 values the mean is 42.3`)."""
+    choir at 19:30`), or a figure behind it (`with 1,500 values the mean is 42.3`). The name of a
+    group may be no name in a sentence: `Ada has paid 90 and still owes 15`."""
     between = [other for other in inside if mention.end <= other.start < figure.start]
-    own = [other for other in between if other.kind == figure.kind == "time"]
+    own = [other for other in between if table.is_grouped or other.kind == figure.kind == "time"]
     if figure.end <= mention.start:
         own += [other for other in inside if mention.end <= other.start]
     return any(mention.record in table.find_holders(other) for other in own)
