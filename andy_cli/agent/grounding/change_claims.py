@@ -52,10 +52,12 @@ def find_present_figures(sentence: Sentence) -> Iterator[re.Match[str]]:
     if sentence.question or any(language.unreal.search(text) for language in languages):
         return
     ends = [match.end() for language in languages for match in language.now.finditer(text)]
-    for match in NUMBER.finditer(text):
-        between = (split_words(text[end : match.start()]) for end in ends if end <= match.start())
-        if any(len(words) <= REACH for words in between):
-            yield match
+    yield from (match for match in NUMBER.finditer(text) if is_close(text, ends, match.start()))
+
+
+def is_close(text: str, ends: Sequence[int], start: int) -> bool:
+    """Tell whether few words stand between one of these ends and a start behind it."""
+    return any(end <= start and len(split_words(text[end:start])) <= REACH for end in ends)
 
 
 def list_false_figures(values: Sequence[ChangedValue], index: EvidenceIndex) -> set[str]:

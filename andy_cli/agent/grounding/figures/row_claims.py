@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -123,6 +123,11 @@ class SureTable:
     @cached_property
     def totals(self) -> NumberLine:
         return NumberLine(self._totals)
+
+    @cached_property
+    def forms(self) -> frozenset[str]:
+        """The forms of words by which a record may be named."""
+        return frozenset([*self.owners, *self.stems])
 
     @cached_property
     def stems(self) -> dict[str, int]:
@@ -273,11 +278,25 @@ def find_misattributed(
     for figure in inside:
         if figure.kind in UNBOUND or not table.find_holders(figure):
             continue
-        subjects = find_subjects(figure, sentence, mentions, inside, table)
-        if subjects and sentence.text.lstrip()[:1] in LINE_MARKS:
-            subjects = subjects | {mentions[0].record}  # what it begins with: `Price: 59.80 (QX7)`
+        subjects = find_all_subjects(figure, sentence, mentions, inside, table)
         if subjects and subjects.isdisjoint(table.find_holders(figure)):
             yield figure
+
+
+def find_all_subjects(
+    figure: AnswerFigure,
+    sentence: Sentence,
+    mentions: Sequence[RecordMention],
+    inside: Sequence[AnswerFigure],
+    table: SureTable,
+) -> set[int]:
+    """Find the records that a figure may be told of, with the one that a line begins with: `Price:
+    59.80 (QX7)`."""
+    subjects = find_listed_subjects(figure, sentence, mentions, inside, table)
+    subjects = subjects or find_subjects(figure, sentence, mentions, inside, table)
+    if subjects and sentence.text.lstrip()[:1] in LINE_MARKS:
+        return subjects | {mentions[0].record}
+    return subjects
 
 
 def compares_files(
@@ -307,9 +326,6 @@ def find_subjects(
     table: SureTable,
 ) -> set[int]:
     """Find the records that a figure may be told of; none if that cannot be known."""
-    listed = find_listed_subjects(figure, sentence, mentions, inside, table)
-    if listed:
-        return listed
     start, end = find_part(sentence, figure.start, WEAK)
     near_mentions = [mention for mention in mentions if start <= mention.start < end]
     in_line = sentence.text.lstrip()[:1] in LINE_MARKS
@@ -437,13 +453,22 @@ def find_mentions(
     """Find the records that the sentence names, in order."""
     text = fold_text(sentence.text)
     figures = [(figure.start - sentence.start, figure.end - sentence.start) for figure in inside]
-    mentions = find_word_mentions(text, figures, table)
+    may_name = not table.forms.isdisjoint(find_word_forms(text))
+    mentions = find_word_mentions(text, figures, table) if may_name else []
     if not mentions and not text.isascii():
         mentions = list(find_unspaced_mentions(text, table.owners))
     return [
         RecordMention(row, start + sentence.start, end + sentence.start)
         for row, start, end in sorted(mentions, key=lambda mention: mention.start)
     ]
+
+
+@lru_cache(maxsize=8)
+def find_word_forms(text: str) -> frozenset[str]:
+    """Find the words of a sentence, with and without their endings; each table is asked."""
+    names = NAME.compiled.findall(text)
+    words = {*names, *itertools.chain.from_iterable(map(split_words, names))}
+    return frozenset(form for word in words for form in (*list_endings(word), strip_ending(word)))
 
 
 def find_word_mentions(
