@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -110,19 +110,19 @@ class SureTable:
     def __init__(
         self,
         records: Sequence[TableRecord],
-        totals: Iterable[float],
+        make_totals: Callable[[], Iterable[float]],
         *,
         is_grouped: bool = False,
         is_of_files: bool = False,
     ) -> None:
-        self.records, self._totals = records, totals
+        self.records, self._make_totals = records, make_totals
         self.is_grouped, self.is_of_files = is_grouped, is_of_files
         self.owners = {word: row for row, record in enumerate(records) for word in record.words}
         self._holders: dict[tuple[str, str], frozenset[int]] = {}
 
     @cached_property
     def totals(self) -> NumberLine:
-        return NumberLine(self._totals)
+        return NumberLine(self._make_totals())
 
     @cached_property
     def forms(self) -> frozenset[str]:
@@ -170,9 +170,10 @@ def read_sure_tables(tables: Sequence[ResultTable]) -> list[SureTable]:
             continue
         records = read_records(table)
         if sum(bool(record.words) for record in records) > 1:
-            sure_tables.append(SureTable(records, compute_totals(table)))
+            sure_tables.append(SureTable(records, partial(compute_totals, table)))
+        make_totals = cache(partial(compute_group_totals, table))
         grouped_tables += [
-            SureTable(groups, compute_group_totals(table), is_grouped=True)
+            SureTable(groups, make_totals, is_grouped=True)
             for groups in group_records(table, records)
         ]
     return sure_tables + grouped_tables
@@ -184,7 +185,7 @@ def read_files(index: EvidenceIndex) -> list[SureTable]:
     if not 1 < len(set(files)) == len(index.results) or len(index.given) > MAX_FILES:
         return []
     pieces = zip(files, index.results, index.by_result, strict=True)
-    return [SureTable([*itertools.starmap(read_file_record, pieces)], (), is_of_files=True)]
+    return [SureTable([*itertools.starmap(read_file_record, pieces)], tuple, is_of_files=True)]
 
 
 def list_read_files(index: EvidenceIndex) -> list[str]:
@@ -218,17 +219,18 @@ def group_records(
             yield join_groups(keys, records, numbers)
 
 
-def compute_group_totals(table: ResultTable) -> Iterator[float]:
+def compute_group_totals(table: ResultTable) -> list[float]:
     """Compute what columns come to, in all and for each two names together: hours by person and
     project."""
-    yield from compute_column_totals(table)
+    totals = list(compute_column_totals(table))
     columns = [column for column in table.columns.values() if len(column) == len(table.rows)]
     for pair in itertools.combinations(columns[:GROUPED_COLUMNS], 2):
         keys = list(map(str, zip(*pair, strict=True)))
         count = Counter(keys)
         for numbers in list_number_columns(table):
             sums = sum_by_key(keys, numbers)
-            yield from (total for key, total in sums.items() if count[key] > 1)
+            totals += [total for key, total in sums.items() if count[key] > 1]
+    return totals
 
 
 def join_groups(
