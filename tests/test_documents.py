@@ -587,10 +587,10 @@ def test_docs_are_added_listed_updated_and_removed_from_the_shell(docs: Path, ho
 
 
 def test_how_far_indexing_has_come_is_drawn() -> None:
-    assert format_count("indexing ~/docs", "files", 10, 30) == (
+    assert format_count("indexing ~/docs", 10, 30) == (
         "indexing ~/docs  [##########                    ] 10 of 30 files"
     )
-    assert format_count("indexing ~/docs", "files", 0, 0).endswith("] 0 of 0 files")
+    assert format_count("indexing ~/docs", 0, 0).endswith("] 0 of 0 files")
 
 
 def test_ctrl_c_ends_indexing_with_a_line(docs: Path, home: Path) -> None:

@@ -100,7 +100,7 @@ def _update_index(
     largest = load(overrides).whole("documents.largest_file") * MEGABYTE
     code = 0
     for folder in folders:
-        progress_bar = create_counting_bar(f"indexing {shorten_home(folder)}", "files")
+        progress_bar = create_counting_bar(f"indexing {shorten_home(folder)}")
         try:
             counts = update_folder(document_index, folder, largest, progress_bar)
         except ToolError as error:

@@ -114,8 +114,8 @@ async def _explain_unusable(settings: Settings) -> str:
     """Explain why the model that is set cannot be used; nothing where it can."""
     try:
         chosen = await select.choose_model(settings)
-        if chosen.provider.name == "local" and not weights.may_be_had(chosen.endpoint.model):
-            raise weights.missing_file(chosen.endpoint.model)
+        if chosen.provider.name == "local":
+            weights.check_name(chosen.endpoint.model)
     except AndyError as error:
         return f"{error} {error.hint}".strip()
     return ""

@@ -18,11 +18,11 @@ def create_download_bar(name: str) -> Progress:
     )
 
 
-def create_counting_bar(task_name: str, unit: str) -> Progress:
-    """Of work that is counted: `indexing notes  [####      ] 312 of 20000 files`."""
+def create_counting_bar(task_name: str) -> Progress:
+    """Of work on files: `indexing notes  [####      ] 312 of 20000 files`."""
     return draw_on_stderr(
         f"{task_name} ...",
-        lambda done_count, total: format_count(task_name, unit, done_count, total),
+        lambda done_count, total: format_count(task_name, done_count, total),
     )
 
 
@@ -59,8 +59,8 @@ def format_download(name: str, done_bytes: int, total: int, columns: int = 0) ->
     return f"{begins}{format_bar(done_bytes, total, min(BAR_COLUMNS, bar_width))} {size}"
 
 
-def format_count(task_name: str, unit: str, done_count: int, total: int) -> str:
-    return f"{task_name}  {format_bar(done_count, total)} {done_count} of {total} {unit}"
+def format_count(task_name: str, done_count: int, total: int) -> str:
+    return f"{task_name}  {format_bar(done_count, total)} {done_count} of {total} files"
 
 
 def format_bar(done_count: int, total: int, width: int = BAR_COLUMNS) -> str:

@@ -17,7 +17,6 @@ from andy_cli.models.inside import weights
 from andy_cli.models.inside.guided import make_planner, plan_chunks
 from andy_cli.models.inside.local_server import CONTEXT, Engine
 from andy_cli.models.inside.planning.planner import Planner
-from andy_cli.models.inside.weights import Progress
 
 MAX_GUIDED_BYTES = 1_000_000_000
 """Bytes of weights below which a model is guided: about 1.5 billion parameters in four bits."""
@@ -47,10 +46,9 @@ class LocalClient:
 
     tools = False
 
-    def __init__(self, model: str, progress: Progress = lambda done, total: None) -> None:
+    def __init__(self, model: str) -> None:
         self.name = f"local:{model}"
         self._model = model
-        self._progress = progress
         self._engine: Engine | None = None
         self._planner: Planner | None = None
         self._loading = threading.Lock()
@@ -84,14 +82,14 @@ class LocalClient:
         """The loaded model; blocks while it loads."""
         with self._loading:
             if self._engine is None:
-                self._engine = Engine(weights.pull(self._model, self._progress))
+                self._engine = Engine(weights.pull(self._model))
             return self._engine
 
     def _load_planner(self) -> Planner:
         """Load what plans, and fetch the weights; blocks."""
         with self._loading:
             if self._planner is None:
-                weights.pull(self._model, self._progress)
+                weights.pull(self._model)
                 self._planner = make_planner(Path(self._model).stem)
             return self._planner
 
@@ -128,9 +126,9 @@ def _fit_to_window(
     limit = request.max_tokens or usual
     if request.keep_whole:
         return list(request.messages), limit  # the engine refuses what is too long
-    most = engine.context // 2
+    most = CONTEXT // 2
     limit = min(limit, most) if limit > 0 else most
-    room = engine.context - limit - TEMPLATE_TOKENS
+    room = CONTEXT - limit - TEMPLATE_TOKENS
     return fit_messages(request.messages, room, lambda text: len(engine.tokens(text))), limit
 
 
@@ -157,10 +155,10 @@ def _check_length(engine: Engine, messages: Sequence[Wire]) -> None:
     """Raises ContextLengthError."""
     texts = _list_read_texts(messages)
     size = len(engine.tokens("\n".join(texts))) + MESSAGE_TOKENS * len(texts)
-    if size + TEMPLATE_TOKENS > engine.context:
+    if size + TEMPLATE_TOKENS > CONTEXT:
         raise ContextLengthError(
             f"The messages are {size} tokens long, and the context of this model holds "
-            f"{engine.context}. Send less."
+            f"{CONTEXT}. Send less."
         )
 
 

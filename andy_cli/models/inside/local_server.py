@@ -34,11 +34,10 @@ class NativeServer(Protocol):
 class Engine:
     """One loaded model. Requests from several threads wait for each other."""
 
-    def __init__(self, weights: Path, context: int = CONTEXT) -> None:
+    def __init__(self, weights: Path) -> None:
         self._key = secrets.token_hex(16)
         self._lock = threading.Lock()
-        self._server = _load(weights, context, self._key)
-        self.context = context
+        self._server = _load(weights, self._key)
 
     @property
     def address(self) -> str:
@@ -71,30 +70,27 @@ class Engine:
 
     def tokens(self, text: str) -> tuple[int, ...]:
         """The tokens of a piece of text, nothing added."""
-        return tuple(self._post("/tokenize", {"content": text, "add_special": False})["tokens"])
-
-    def _post(self, path: str, body: Mapping[str, object]) -> Mapping[str, Any]:
         import urllib.request  # only tokens are not to be had without the socket
 
         request = urllib.request.Request(
-            self.address + path,
-            json.dumps(body).encode(),
+            f"{self.address}/tokenize",
+            json.dumps({"content": text, "add_special": False}).encode(),
             {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"},
         )
         # Not through a proxy: it is this very process.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
             with opener.open(request, timeout=60) as answer:
-                found: Mapping[str, Any] = json.load(answer)
+                found = json.load(answer)
         except OSError as error:
             raise ModelError(
                 f"The local model does not answer at {self.address}: {error}.",
                 "It needs the loopback network (127.0.0.1); or choose another model with {model}.",
             ) from error
-        return found
+        return tuple(found["tokens"])
 
 
-def _load(weights: Path, context: int, key: str) -> NativeServer:
+def _load(weights: Path, key: str) -> NativeServer:
     try:
         import xllamacpp  # 33 MB of native code, and only this model needs it
     except ImportError as error:
@@ -104,7 +100,7 @@ def _load(weights: Path, context: int, key: str) -> NativeServer:
     params = xllamacpp.CommonParams()
     params.model.path = str(weights)
     params.model_alias = {weights.stem}
-    params.n_ctx = context
+    params.n_ctx = CONTEXT
     params.n_parallel = SLOTS
     params.kv_unified = True  # each prompt may take the whole context
     params.cache_ram_mib = 0

@@ -9,9 +9,8 @@ only after its checksum fits, so a file that is there is whole, however many pro
 """
 
 import hashlib
-import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,8 +50,8 @@ PACKAGED = {
 }
 
 
-def folder(environment: Mapping[str, str] = os.environ) -> Path:
-    return data_folder(environment) / "models"
+def folder() -> Path:
+    return data_folder() / "models"
 
 
 def available() -> tuple[str, ...]:
@@ -97,11 +96,6 @@ def locate(name: str) -> Path:
         f"There is no local model {name!r}. "
         f"Use {known}, the path of a .gguf file, or hf:OWNER/REPO/FILE.gguf."
     )
-
-
-def may_be_had(name: str) -> bool:
-    """Tell whether weights are here or can be fetched. Raises UsageError as `find` does."""
-    return find(name) is not None or name in PACKAGED or name.startswith("hf:")
 
 
 def pull(name: str, progress: Progress = lambda done, total: None) -> Path:

@@ -27,8 +27,6 @@ NO = ("n", "no", "4")
 PUNCTUATION = ",.:;"
 ASKS_WHY = ("4",)
 KEY = "d shows all"
-PLACES = (Effect.READ, Effect.PLAY, Effect.NETWORK)
-"""A yes to these holds for the place for the session."""
 
 
 class ApprovalChoices(NamedTuple):
