@@ -5,7 +5,7 @@ httpx2 takes longer to import than that, and most of the time there is nobody to
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -121,17 +121,22 @@ async def _fetch_answer(port: int, path: str) -> bytes:
 def parse_answer(provider: str, base_url: str, answer: bytes) -> FoundServer | None:
     """Read the answer; None if it is not that of a model server."""
     head, _, body = answer.partition(b"\r\n\r\n")
-    status = head.split(b" ", 2)
-    if len(status) < 2 or not status[0].startswith(b"HTTP/") or status[1] != b"200":
+    protocol, _, status = head.partition(b" ")
+    if not protocol.startswith(b"HTTP/") or status.split(b" ", 1)[0] != b"200":
         return None
     key, name_key = ("models", "name") if provider == "ollama" else ("data", "id")
     rows = _read_rows(body, key)
     if rows is None:
         return None
     names = [row.get(name_key) for row in rows]
-    owners = filter(None, (OWNERS.get(str(row.get("owned_by"))) for row in rows))
     model_names = tuple(name for name in names if isinstance(name, str))
-    return FoundServer(next(owners, provider), base_url, model_names)
+    return FoundServer(_find_owner(rows) or provider, base_url, model_names)
+
+
+def _find_owner(rows: Sequence[Mapping[str, object]]) -> str:
+    """Find the server that its models name; nothing where that is none that is known."""
+    owners = (str(row.get("owned_by")) for row in rows)
+    return next((OWNERS[owner] for owner in owners if owner in OWNERS), "")
 
 
 def _read_rows(body: bytes, key: str) -> list[dict[str, object]] | None:

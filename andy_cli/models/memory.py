@@ -45,24 +45,24 @@ def recall_model(endpoint: Endpoint, today: date | None = None) -> Learned:
     if entry is None:
         return NOTHING_LEARNED
     today = today or date.today()
-    native = entry.get("native") if _is_fresh(text_of(entry, "native_on"), today) else None
-    refused = native is False
-    constrained = entry.get("constrained")
-    return Learned(
-        native=native if isinstance(native, bool) else None,
-        native_on=text_of(entry, "native_on") * isinstance(native, bool),
-        instead=text_of(entry, "instead") * refused,
-        why=text_of(entry, "why") * refused,
+    learned = Learned(
         dialect=text_of(entry, "dialect"),
         right=_entry_count(entry, "right"),
         tasks=_entry_count(entry, "tasks"),
         tokens=_entry_count(entry, "tokens"),
         on=text_of(entry, "on"),
-        constrained=constrained if isinstance(constrained, bool) else None,
-        trusted=_entry_counts(entry, "trusted"),
+        constrained=_entry_flag(entry, "constrained"),
+        trusted=_entry_trust(entry),
         without=tuple(sorted(_recent_refusals(entry, today))),
         silent=_entry_count(entry, "silent"),
     )
+    native, native_on = _entry_flag(entry, "native"), text_of(entry, "native_on")
+    if native is None or not _is_fresh(native_on, today):
+        return learned
+    learned = learned._replace(native=native, native_on=native_on)
+    if native:
+        return learned
+    return learned._replace(instead=text_of(entry, "instead"), why=text_of(entry, "why"))
 
 
 def known_models() -> list[Key]:
@@ -136,9 +136,8 @@ def _model_key(endpoint: Endpoint) -> Key:
 
 def _recent_refusals(entry: Entry, today: date) -> dict[str, str]:
     """Read what was refused lately, and when."""
-    features = entry.get("without")
-    listed = features.items() if isinstance(features, dict) else ()
-    days = {name: day for name, day in listed if isinstance(name, str) and isinstance(day, str)}
+    features = as_record(entry.get("without"))
+    days = {name: text_of(features, name) for name in features}
     return {name: day for name, day in days.items() if _is_fresh(day, today)}
 
 
@@ -184,15 +183,23 @@ def _write_entries(path: Path, entries: list[Entry]) -> bool:
     return True
 
 
-def _entry_counts(entry: Entry, name: str) -> dict[str, int] | None:
-    """Whole numbers by name; None where there are none."""
-    value = entry.get(name)
-    if not isinstance(value, dict):
+def _entry_trust(entry: Entry) -> dict[str, int] | None:
+    """The numbers of values by effect; None where nothing was measured."""
+    trusted = entry.get("trusted")
+    if not isinstance(trusted, dict):
         return None
-    return {key: _entry_count(value, key) for key, count in value.items() if isinstance(count, int)}
+    return {
+        effect: _entry_count(trusted, effect)
+        for effect, count in trusted.items()
+        if isinstance(count, int)
+    }
 
 
 def _entry_count(entry: Entry, name: str) -> int:
     value = entry.get(name)
-    is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return value if is_count and isinstance(value, int) else 0
+    return value if type(value) is int and value >= 0 else 0
+
+
+def _entry_flag(entry: Entry, name: str) -> bool | None:
+    value = entry.get(name)
+    return value if isinstance(value, bool) else None

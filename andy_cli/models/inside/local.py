@@ -167,7 +167,7 @@ def fit_messages(messages: Sequence[Wire], room: int, count: Callable[[str], int
 
     The newest stays whatever its length, cut in the middle when it must be.
     """
-    has_system = [message.get("role") for message in messages[:1]] == ["system"]
+    has_system = bool(messages) and messages[0].get("role") == "system"
     system, rest = [*messages[:has_system]], [*messages[has_system:]]
     sizes = [count(_text(message)) + MESSAGE_TOKENS for message in rest]
     room -= sum(count(_text(message)) + MESSAGE_TOKENS for message in system)
@@ -182,8 +182,10 @@ def fit_messages(messages: Sequence[Wire], room: int, count: Callable[[str], int
 
 def _find_first_that_fits(sizes: Sequence[int], room: int) -> int:
     """Find the place from which all fit; that of the last where it is too large alone."""
-    places = range(len(sizes) - 1)
-    return next((place for place in places if sum(sizes[place:]) <= room), max(0, len(sizes) - 1))
+    first = 0
+    while first < len(sizes) - 1 and sum(sizes[first:]) > room:
+        first += 1
+    return first
 
 
 def _cut(text: str, room: int, size: int) -> str:
@@ -230,13 +232,15 @@ async def _stream_chunks(engine: Engine, body: Body) -> AsyncGenerator[Chunk, No
 
 
 def _chunk(chunk: Mapping[str, Any]) -> Chunk:
-    choice: Mapping[str, Any] = next(iter(chunk.get("choices") or []), {})
-    delta = choice.get("delta") or {}
-    usage = chunk.get("usage")
+    first, *_ = chunk.get("choices") or [{}]
+    delta = first.get("delta") or {}
+    counts = chunk.get("usage")
+    usage = Usage(counts["prompt_tokens"], counts["completion_tokens"]) if counts else None
+    native_facts = chunk.get("__verbose") or {}
     return Chunk(
         text=delta.get("content") or "",
         reasoning=delta.get("reasoning_content") or "",
-        finish=choice.get("finish_reason") or "",
-        usage=Usage(usage["prompt_tokens"], usage["completion_tokens"]) if usage else None,
-        stopped_at=(chunk.get("__verbose") or {}).get("stopping_word") or "",
+        finish=first.get("finish_reason") or "",
+        usage=usage,
+        stopped_at=native_facts.get("stopping_word") or "",
     )

