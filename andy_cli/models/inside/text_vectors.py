@@ -91,7 +91,8 @@ class TextVectors:
             return
         if len(self._vectors) > MAX_KEPT_TEXTS:
             # The older half goes, but for what is asked for right now.
-            kept = {*[*self._vectors][-MAX_KEPT_TEXTS // 2 :], *texts} - {*fresh}
+            newer = [*self._vectors][-MAX_KEPT_TEXTS // 2 :]
+            kept = {*newer, *texts} - {*fresh}
             self._vectors = {text: self._vectors[text] for text in kept}
         self._vectors.update(zip(fresh, self._encode(fresh), strict=True))
 

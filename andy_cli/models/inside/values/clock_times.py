@@ -186,8 +186,9 @@ def find_range(match: re.Match[str]) -> tuple[int, int]:
         if match[part] is not None:
             is_behind = match.start(part) > start
             start, end = (start, match.start(part)) if is_behind else (match.end(part), end)
-    said = match.string[start:end]
-    return start + len(said) - len(said.lstrip(" ,")), end - len(said) + len(said.rstrip(" ,"))
+    said = match.string[start:end].strip(" ,")
+    start = match.string.index(said, start)
+    return start, start + len(said)
 
 
 def write_digits(text: str) -> tuple[str, list[tuple[int, int]]]:

@@ -113,11 +113,16 @@ def find_path(written: str, names: Sequence[str]) -> str:
     """Find the file that is there where only its case or some letters are other ones."""
     if written in names:
         return written
-    base = written.rstrip("/").rpartition("/")[2].casefold()
-    bases = {name: name.rstrip("/").rpartition("/")[2].casefold() for name in names}
+    base = fold_base(written)
+    bases = {name: fold_base(name) for name in names}
     same = [name for name in bases if bases[name] == base]
     alike = same or [name for name in bases if is_near(base, bases[name])]
     return alike[0].rstrip("/") if len(alike) == 1 else written
+
+
+def fold_base(path: str) -> str:
+    """The last part of a path, in no case."""
+    return path.rstrip("/").rpartition("/")[2].casefold()
 
 
 def find_meant(encoder: Encoder, text: str, names: Sequence[str], lead: float) -> str | None:
@@ -158,4 +163,5 @@ def list_meanings(name: str) -> list[str]:
 
 def is_readable(name: str) -> bool:
     """Tell whether it is the name of a file, and of no recording or picture."""
-    return not name.endswith("/") and not (guess_type(name)[0] or "").startswith(UNREAD)
+    media_type = guess_type(name)[0] or ""
+    return not name.endswith("/") and not media_type.startswith(UNREAD)

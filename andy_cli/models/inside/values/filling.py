@@ -227,7 +227,7 @@ class _Filling:
         ]
         for parameter, run in zip(open_ones, finder.assign(wanted), strict=True):
             if run is not None:
-                self._values[parameter.name] = self._picker.take(Span(*run[:3]))
+                self._values[parameter.name] = self._picker.take(run.span)
 
     def _is_open(self, parameter: Parameter) -> bool:
         """Tell whether a parameter without a value takes a number or words that have no form."""
@@ -494,15 +494,10 @@ class _Filling:
 
 def find_unknown_places(text: str) -> list[str]:
     """Find what is asked about as a place is, and that nobody says who wants something: `osaka`."""
-    said = find_words(text)
     spoken = list_spoken_words()
-    return [
-        word
-        for before, word in pairwise(said)
-        if before in IN_PLACES
-        and len(word) >= NAME_LETTERS
-        and spoken.isdisjoint(find_plain_words(word))
-    ]
+    places = [word for before, word in pairwise(find_words(text)) if before in IN_PLACES]
+    named = [word for word in places if len(word) >= NAME_LETTERS]
+    return [word for word in named if spoken.isdisjoint(find_plain_words(word))]
 
 
 def find_said(text: str, names: Sequence[str]) -> list[tuple[range, str]]:

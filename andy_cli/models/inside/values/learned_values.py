@@ -57,15 +57,13 @@ class RunAssignment(NamedTuple):
 
     def add(self, odds: float, run: Run | None) -> "RunAssignment":
         """Give the next parameter a run, or none, which is as likely as the `odds` say."""
-        behind = sum(bool(run and other and other.start > run.start) for other in self.runs)
-        return RunAssignment(self.odds + odds - REVERSED_ODDS * behind, (*self.runs, run))
+        behind = [other for other in self.runs if run and other and other.start > run.start]
+        return RunAssignment(self.odds + odds - REVERSED_ODDS * len(behind), (*self.runs, run))
 
     def allows(self, run: Run | None) -> bool:
         """Tell whether no word of a run is in a value already."""
-        return run is None or not overlaps(
-            Span(run.text, run.start, run.end),
-            [range(other.start, other.end) for other in self.runs if other],
-        )
+        taken = [range(other.start, other.end) for other in self.runs if other]
+        return run is None or not overlaps(run.span, taken)
 
 
 class ValueFinder:
@@ -83,12 +81,9 @@ class ValueFinder:
 
     def list_runs(self, taken: Sequence[range]) -> list[Run]:
         """List the runs of words that are not taken, nor the command's own words alone."""
-        return [
-            run
-            for run in list_runs(self._text, self._tokens)
-            if not overlaps(Span(run.text, run.start, run.end), taken)
-            and not self._own.issuperset(map(find_stem, run.text.split()))
-        ]
+        runs = list_runs(self._text, self._tokens)
+        free = [run for run in runs if not overlaps(run.span, taken)]
+        return [run for run in free if not self._own.issuperset(map(find_stem, run.text.split()))]
 
     def list_covered(self, spans: Sequence[Span]) -> list[Run]:
         """List the runs of words that pieces of the request stand in, each with its text."""
@@ -139,15 +134,11 @@ class ValueFinder:
 
     def mark(self, parameter: Parameter, rated: Sequence[RatedRun]) -> MarkedRuns:
         """Mark each run in the request."""
-        text = self._text
         runs = [run for _, run in rated if run]
         return MarkedRuns(
             about=self.explain(parameter),
             words=[run.text for run in runs],
-            runs=[
-                f"{run.text}: {text[: run.start]}[ {text[run.start : run.end]} ]{text[run.end :]}"
-                for run in runs
-            ],
+            runs=[mark_run(self._text, run) for run in runs],
             odds=[one.odds for one in rated],
             needed=parameter.needed,
         )
@@ -179,7 +170,8 @@ class ValueFinder:
         """Write what a parameter is of: `open repair job, boat (Name of the boat)`."""
         name = " ".join(find_words(parameter.name))
         explained = str(parameter.schema.get("description") or "").strip().rstrip(".")
-        return f"{self._command}, {name}{f' ({explained})' if explained else ''}"
+        called = f"{self._command}, {name}"
+        return f"{called} ({explained})" if explained else called
 
     def describe(self, parameter: Parameter, runs: Sequence[Run]) -> WantedValue:
         """Describe what is wanted, and what speaks for each run beside its words."""
@@ -190,14 +182,18 @@ class ValueFinder:
             about=f"{name}: {parameter.schema.get('description') or name}",
             kind=[1, kind == "string", kind == "integer", kind == "number", parameter.needed],
             runs=[(run.first, run.last) for run in runs],
-            forms=[
-                (
-                    *measure_run(self._text, self._tokens, run),
-                    *measure_fit(self._tokens, run, parameter, self._own),
-                )
-                for run in runs
-            ],
+            forms=[self._measure(parameter, run) for run in runs],
         )
+
+    def _measure(self, parameter: Parameter, run: Run) -> Sequence[float]:
+        form = measure_run(self._text, self._tokens, run)
+        return (*form, *measure_fit(self._tokens, run, parameter, self._own))
+
+
+def mark_run(text: str, run: Run) -> str:
+    """Write a run before the request in which it stands in brackets."""
+    before, marked, behind = text[: run.start], text[run.start : run.end], text[run.end :]
+    return f"{run.text}: {before}[ {marked} ]{behind}"
 
 
 def prefer_longer(rated: Sequence[RatedRun]) -> Iterator[RatedRun]:
@@ -210,7 +206,9 @@ def prefer_longer(rated: Sequence[RatedRun]) -> Iterator[RatedRun]:
             for other in rated
             if run and run.holds(other.run) and odds < other.odds <= odds + LONGER_ODDS
         ]
-        yield RatedRun(max(near) + LETTER_ODDS * len(run.text) if run and near else odds, run)
+        if run and near:
+            odds = max(near) + LETTER_ODDS * len(run.text)
+        yield RatedRun(odds, run)
 
 
 def sum_odds(odds: Sequence[float]) -> float:
@@ -222,11 +220,10 @@ def sum_odds(odds: Sequence[float]) -> float:
 def rate_by_form(wanted: WantedValue) -> list[float]:
     """Rate runs by their form alone, where words have no vectors."""
     is_words = bool(wanted.kind[1])
-    rated = [
-        _rate_form(RunForm(*map(bool, form[: len(RunForm._fields)])), is_words)
-        for form in wanted.forms
-    ]
-    return [*rated, 0.0]
+    # Behind the form of each run stands how it fits the parameter.
+    size = len(RunForm._fields)
+    forms = [RunForm(*map(bool, form[:size])) for form in wanted.forms]
+    return [*(_rate_form(form, is_words) for form in forms), 0.0]
 
 
 def _rate_form(form: RunForm, is_words: bool) -> float:

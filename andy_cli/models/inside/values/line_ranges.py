@@ -27,10 +27,15 @@ COUNTED = re.compile(rf"\b(?:(?:{FIRST}) (\d+)|(\d+) (?:{FIRST}|{LINE}))\b")
 
 def find_bounds(parameters: Sequence[Parameter]) -> tuple[str, ...]:
     """Find the names of the parameters for the first and the last line to read, if there are."""
-    lines = [item for item in parameters if item.is_numeric and "line" in item.about.split()]
-    first = next((item.name for item in lines if "first" in item.about.split()), None)
-    last = next((item.name for item in lines if "last" in item.about.split()), None)
-    return (first, last) if first and last else ()
+    bounds: dict[str, str] = {}
+    for parameter in parameters:
+        about = parameter.about.split()
+        if not parameter.is_numeric or "line" not in about:
+            continue
+        for bound in ("first", "last"):
+            if bound in about:
+                bounds.setdefault(bound, parameter.name)
+    return (bounds["first"], bounds["last"]) if len(bounds) == 2 else ()
 
 
 def read_line_range(text: str) -> tuple[str | None, str | None]:

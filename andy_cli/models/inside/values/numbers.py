@@ -37,6 +37,8 @@ ORDINALS = tuple(
     )
 )
 """From first to tenth, in five languages, without accents."""
+NUMBERED = re.compile(r"\b(\d+)(?:st|nd|rd|th|e|eme|er|ere)\b|\b(?:number|track|song|file) (\d+)\b")
+"""A place in digits: `the 3rd`, `track 3`."""
 LAST = re.compile(r"\b(?:last|latest|final|letzte[nrs]?|derni(?:er|ere)|ultim[oa])\b")
 
 ANY = re.compile(
@@ -199,13 +201,10 @@ def read_spelled_numbers(text: str) -> Iterator[SpelledNumber]:
             start, end = tokens[found.start].match.start(), tokens[found.end - 1].match.end()
             said = text[start:end].lower()
             value = found.value + 0.5 * said.endswith(HALF_ENDING)
-            is_small = value <= 1 and not found.is_ordinal and said not in UNITS
-            if (
-                end - start >= MIN_LETTERS
-                and not is_small
-                and not is_share(found.value, text, start)
-            ):
-                yield SpelledNumber(value, start, end, found.is_ordinal)
+            is_article = value <= 1 and not found.is_ordinal and said not in UNITS
+            if end - start < MIN_LETTERS or is_article or is_share(found.value, text, start):
+                continue
+            yield SpelledNumber(value, start, end, found.is_ordinal)
 
 
 def is_share(value: float, text: str, start: int) -> bool:
@@ -233,9 +232,7 @@ def find_place(plain: str) -> int | None:
     said = [place for place, pattern in enumerate(ORDINALS) if pattern.search(plain)]
     if said:
         return said[0]
-    if match := re.search(
-        r"\b(\d+)(?:st|nd|rd|th|e|eme|er|ere)\b|\b(?:number|track|song|file) (\d+)\b", plain
-    ):
+    if match := NUMBERED.search(plain):
         return int(match[1] or match[2]) - 1
     if LAST.search(plain):
         return -1

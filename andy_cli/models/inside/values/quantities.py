@@ -66,7 +66,9 @@ class Words(NamedTuple):
 def load_words() -> Words:
     file = Path(__file__).with_name("quantities.toml")
     found = tomllib.loads(file.read_text(encoding="utf-8"))
-    units = {word: int(size) for size, words in found["units"].items() for word in words.split()}
+    units: dict[str, int] = {}
+    for size, words in found["units"].items():
+        units |= dict.fromkeys(words.split(), int(size))
     unit = "|".join(sorted(units, key=len, reverse=True))
     shares = "|".join(sorted(found["shares"].values(), key=len, reverse=True))
     parts = rf"(?<!\w)(?:(?P<share>{shares}){LINK})?(?P<unit>{unit})\b(?P<half>{HALF.pattern})?"
@@ -95,16 +97,22 @@ def convert_durations(text: str, numbers: Sequence[Number], unit: int) -> list[N
     """Convert the durations among the numbers of a text to a unit (in seconds), and add those that
     are said without a number: `half an hour` is 30 where minutes are wanted.
     """
+    found = join_durations(text, [*list_counted(text, numbers), *list_shared(text)])
+    spans = [range(one.start, one.end) for one in found]
+    others = [number for number in numbers if not any(number[1] in span for span in spans)]
+    return [*others, *((one.seconds / unit, one.start, one.number_end) for one in found)]
+
+
+def join_durations(text: str, pieces: Sequence[Duration]) -> list[Duration]:
+    """Join those that are the rest of others to them; of those that overlap the first is kept."""
     found: list[Duration] = []
-    pieces = [*list_counted(text, numbers), *list_shared(text)]
     for piece in sorted(pieces, key=lambda it: it.start):
         if found and found[-1].precedes(piece, text):
             seconds = found[-1].seconds + piece.seconds
             found[-1] = Duration(seconds, piece.unit, found[-1].start, piece.end, piece.end)
         elif not found or piece.start >= found[-1].end:
             found.append(piece)
-    others = [it for it in numbers if not any(one.start <= it[1] < one.end for one in found)]
-    return [*others, *((it.seconds / unit, it.start, it.number_end) for it in found)]
+    return found
 
 
 def find_measure(text: str, numbers: Sequence[Number], members: Sequence[str]) -> str | None:
@@ -115,12 +123,14 @@ def find_measure(text: str, numbers: Sequence[Number], members: Sequence[str]) -
     if sum(map(bool, names.values())) < MIN_MEASURES:
         return None
     said = list_words_behind(text, numbers)
-    meant = [
-        member
-        for member, called in names.items()
-        if any(word in called[:1] or word.lower() in called[1:] for word in said)
-    ]
+    meant = [member for member, called in names.items() if is_measure_said(called, said)]
     return meant[0] if len(meant) == 1 else None
+
+
+def is_measure_said(called: Sequence[str], said: Sequence[str]) -> bool:
+    """Tell whether a unit is said: by its symbol as that is written, or by a name in any case."""
+    symbol, names = called[:1], called[1:]
+    return any(word in symbol or word.lower() in names for word in said)
 
 
 def list_words_behind(text: str, numbers: Sequence[Number]) -> Sequence[str]:

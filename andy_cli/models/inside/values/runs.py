@@ -27,6 +27,10 @@ class Run(NamedTuple):
     """The place of its first word among the words of the request."""
     last: int
 
+    @property
+    def span(self) -> Span:
+        return Span(self.text, self.start, self.end)
+
     def holds(self, other: "Run | None") -> bool:
         """Tell whether another run stands in it."""
         return other is not None and self.start <= other.start and other.end <= self.end

@@ -96,8 +96,8 @@ def _reads_as_file(kind: str, text: str) -> bool:
 
 
 BEHIND = re.compile(
-    r":\s+(.+)|\b(?:saying|says|that says|with the (?:words?|text|message)|that|dass|que|che)\s+"
-    r"(?!is\b)(.+)",
+    r"(?::\s+|\b(?:saying|says|that says|with the (?:words?|text|message)|that|dass|que|che)\s+"
+    r"(?!is\b))(.+)",
     re.I | re.S,
 )
 """Words that lead to a text that is to be written or said."""
@@ -108,12 +108,7 @@ def find_texts(text: str) -> list[Span]:
     quoted = find_typed("quote", text)
     if quoted:
         return quoted
-    return [
-        Span(match[group].strip(" ."), match.start(group), match.end(group))
-        for match in BEHIND.finditer(text)
-        for group in (1, 2)
-        if match[group]
-    ]
+    return [Span(match[1].strip(" ."), *match.span(1)) for match in BEHIND.finditer(text)]
 
 
 def find_phrases(text: str, taken: Iterable[range], own: frozenset[str]) -> list[Span]:
@@ -149,12 +144,11 @@ def close_bracket(text: str, start: int, end: int) -> int:
 
 
 def _is_whole(text: str, own: frozenset[str]) -> bool:
+    """Tell whether words may be a value: no link and none of the tool's words is at an edge."""
     said = find_words(text)
-    return (
-        bool(said)
-        and not text.isdigit()
-        and not any(word in LINKS or find_stem(word) in own for word in (said[0], said[-1]))
-    )
+    if not said or text.isdigit():
+        return False
+    return not any(word in LINKS or find_stem(word) in own for word in (said[0], said[-1]))
 
 
 CAPITALIZED = r"[A-Z\u00c0-\u00de][^\W\d_]+(?:['\u2019](?:[^\W\d_]{2,}|s(?= [A-Z])))?"
@@ -193,7 +187,8 @@ def quote_names(text: str, names: Sequence[str], common: frozenset[str] = frozen
     `play my music`.
     """
     said = text.casefold()
-    called = {end for name in names for end in list_spaced_ends(name) if end.casefold() in said}
+    ends = {end for name in names for end in list_spaced_ends(name)}
+    called = {end for end in ends if end.casefold() in said}
     files = {end for end in called if ENDING.search(end)}
     folders = {end for end in called - files if not {*find_plain_words(end)} <= common}
     if not files | folders:
@@ -222,11 +217,13 @@ def drop_excluded(text: str, names: Sequence[str]) -> str:
     instead of Azzurro`, `anything but Volare`.
     """
     said = text.casefold()
-    plain = {ENDING.sub("", name.rpartition("/")[2]).casefold() for name in names}
-    titles = {title for name in plain for title in (name, *name.split(" - ")) if title in said}
-    if not (titles - {""} and re.search(EXCEPT, said)):
+    titles: set[str] = set()
+    for name in names:
+        title = ENDING.sub("", name.rpartition("/")[2]).casefold()
+        titles.update(part for part in (title, *title.split(" - ")) if part and part in said)
+    if not (titles and re.search(EXCEPT, said)):
         return text
-    longest = "|".join(sorted(map(re.escape, titles - {""}), key=len, reverse=True))
+    longest = "|".join(sorted(map(re.escape, titles), key=len, reverse=True))
     pattern = rf"\s*\b(?:{EXCEPT})\s+`?(?:{longest})(?:\.\w+)?\b`?"
     quoted = [range(thing.start, thing.end) for thing in find_things(text) if thing.kind == "quote"]
 
@@ -282,11 +279,8 @@ def _find_once(text: str, names: Sequence[str], own: frozenset[str]) -> tuple[Ma
     said = [word for word in find_plain_words(text) if word not in IDLE]
     said = [word for word in said if find_stem(word) not in own]
     plain = " ".join(find_plain_words(text))
-    found = [
-        match
-        for name in names
-        if (match := _compare_name(name, said, plain)).letters > 2 and not match.words <= LINKS
-    ]
+    compared = [_compare_name(name, said, plain) for name in names]
+    found = [match for match in compared if match.letters > 2 and not match.words <= LINKS]
     return (*sorted(found, key=lambda match: (-match.letters, -match.share, len(match.name))),)
 
 

@@ -33,8 +33,9 @@ class Superlative(NamedTuple):
         ranked = [(rank, entry.name) for entry in entries if (rank := self._rank(entry.record))]
         if not ranked:
             return None
-        beyond = (max if self.is_highest else min)(ranked)
-        return beyond[1] if [rank for rank, _ in ranked].count(beyond[0]) == 1 else None
+        highest, name = (max if self.is_highest else min)(ranked)
+        is_alone = [rank for rank, _ in ranked].count(highest) == 1
+        return name if is_alone else None
 
     def _rank(self, record: Mapping[str, object]) -> tuple[float, str] | None:
         """Rank a record by a number, or by a date as ISO 8601 writes it."""
