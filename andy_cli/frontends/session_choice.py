@@ -10,6 +10,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import ANY, Options
 from andy_cli.frontends.management.session_text import describe_call
 from andy_cli.frontends.session_factory import sessions_folder
+from andy_cli.frontends.terminal.tables import shorten_text
 from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.guard.terminal_sanitizer import neutralize_text, one_line
 from andy_cli.messages import Message
@@ -92,7 +93,7 @@ def format_age(changed: float) -> str:
 def label_session(session_card: SessionCard) -> str:
     """The name of a session, else its first words."""
     words = session_card.name or session_card.title or "(nothing was said)"
-    return one_line(words if len(words) <= MAX_LABEL_LENGTH else f"{words[:MAX_LABEL_LENGTH]}...")
+    return one_line(shorten_text(words, MAX_LABEL_LENGTH))
 
 
 def pick_session(answer: str, offered: Sequence[SessionCard]) -> SessionCard:
@@ -128,7 +129,7 @@ def summarize_lines(resumed: ResumedSession) -> Iterator[str]:
         yield "It was compacted: the model is told the summary, the file keeps all."
     yield from quote_last(resumed.messages)
     for call in resumed.interrupted:
-        action = shorten_line(describe_call(call.name, call.arguments))
+        action = shorten_text(describe_call(call.name, call.arguments), MAX_LINE_LENGTH)
         yield (
             f"andy was ended in the middle of: {action}. Whether it had its effect "
             "only you can see. It does not run again by itself."
@@ -162,14 +163,11 @@ def find_last_answer(messages: Sequence[Message]) -> Message | None:
     return answers[-1] if answers else None
 
 
-def shorten_line(line: str) -> str:
-    return line if len(line) <= MAX_LINE_LENGTH else f"{line[:MAX_LINE_LENGTH]}..."
-
-
 def shorten_lines(prefix: str, text: str) -> Iterator[str]:
     """The first lines of a text, each after a mark."""
-    lines = [line.rstrip() for line in text[: 10 * MAX_LINE_LENGTH].split("\n") if line.strip()]
+    beginning = text[: 10 * MAX_LINE_LENGTH]
+    lines = [line.rstrip() for line in beginning.split("\n") if line.strip()]
     for line in lines[:MAX_LINES]:
-        yield prefix + shorten_line(line)
-    if len(lines) > MAX_LINES or len(text) > 10 * MAX_LINE_LENGTH:
+        yield prefix + shorten_text(line, MAX_LINE_LENGTH)
+    if len(lines) > MAX_LINES or beginning != text:
         yield f"{prefix}..."

@@ -24,6 +24,7 @@ from andy_cli.agent.prompt.system_prompt import is_outside_or_secret, read_limit
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import CommandPrompt, SlashCommand
+from andy_cli.frontends.terminal.tables import shorten_text
 from andy_cli.settings import Settings, config_folder, list_trusted_folders
 
 MAX_BYTES = 64_000
@@ -52,8 +53,9 @@ class MarkdownCommand(NamedTuple):
         return [field for field in self.fields if field not in UNDERSTOOD]
 
     def summary(self) -> str:
-        text = self.fields.get("description") or self.body.strip().partition("\n")[0].strip("# ")
-        return text if len(text) <= MAX_DESCRIPTION else f"{text[:MAX_DESCRIPTION]}..."
+        first_line, _, _ = self.body.strip().partition("\n")
+        summary = self.fields.get("description") or first_line.strip("# ")
+        return shorten_text(summary, MAX_DESCRIPTION)
 
 
 class FoundCommands(NamedTuple):

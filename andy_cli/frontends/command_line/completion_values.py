@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from andy_cli.errors import AndyError
+from andy_cli.frontends.terminal.tables import shorten_text
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.resources import PACKAGE, bundled_folder
 from andy_cli.settings import SETTINGS, config_folder, list_trusted_folders, load, state_folder
@@ -161,13 +162,9 @@ def list_recent_sessions(of_folder: Path | None = None) -> list[Offer]:
 
     newest = islice(list_sessions(state_folder() / "sessions", of_folder), NEWEST)
     return [
-        (session_card.id, shorten_words(session_card.name or session_card.title))
-        for session_card in newest
+        (card.id, neutralize_text(shorten_text(card.name or card.title, FIRST_WORDS)))
+        for card in newest
     ]
-
-
-def shorten_words(words: str) -> str:
-    return neutralize_text(words if len(words) <= FIRST_WORDS else f"{words[:FIRST_WORDS]}...")
 
 
 def ignore_failures(values: Callable[[], list[Offer]]) -> Callable[[], list[Offer]]:

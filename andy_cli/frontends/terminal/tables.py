@@ -13,6 +13,11 @@ MIN_LAST_SHARE = 0.35
 """The part of the screen that the last column needs to stand beside the others."""
 
 
+def shorten_text(text: str, longest: int) -> str:
+    """The beginning of a text that has more characters, with dots behind it."""
+    return text if len(text) <= longest else f"{text[:longest]}..."
+
+
 def print_json(value: object) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
