@@ -45,7 +45,8 @@ def route_command(arguments: Sequence[str], commands: Commands, typed: bool) -> 
     command = "chat" if typed and not RUNNING & line.given.keys() else "run"
     if line.unread:
         return [command, *arguments]  # Typer says what is wrong
-    return [command, *remove_print(line), *(["--", " ".join(line.words)] if line.words else [])]
+    prompt = ["--", " ".join(line.words)] if line.words else []
+    return [command, *remove_print(line), *prompt]
 
 
 def route_named(line: CommandLine, commands: Commands) -> list[str]:
@@ -74,9 +75,10 @@ def reject_misspelt(words: Sequence[str], commands: Commands) -> None:
     own_commands = commands[nearest_name]
     subcommand = second if second in own_commands else find_nearest(second, own_commands)
     if len(words) == 1 or second.startswith("-") or " " in second or subcommand:
+        meant_line = " ".join(filter(None, ("andy", nearest_name, subcommand)))
         raise UsageError(
             f"There is no command {first!r}.",
-            f"Did you mean `{' '.join(filter(None, ('andy', nearest_name, subcommand)))}`? "
+            f"Did you mean `{meant_line}`? "
             f"To say it to a model: andy chat {shlex.quote(' '.join(words))}",
         )
 

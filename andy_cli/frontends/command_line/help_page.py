@@ -49,11 +49,11 @@ class HelpGroup(TyperGroup):
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write the commands with the whole first paragraph of what each says of itself."""
-        rows = [
-            (name, " ".join((command.help or "").partition("\n\n")[0].split()))
-            for name, command in self.commands.items()
-            if not command.hidden
-        ]
+        rows = []
+        for name, command in self.commands.items():
+            if not command.hidden:
+                first_paragraph, _, _ = (command.help or "").partition("\n\n")
+                rows.append((name, " ".join(first_paragraph.split())))
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 

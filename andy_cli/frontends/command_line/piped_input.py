@@ -7,6 +7,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from andy_cli.errors import LimitError
@@ -47,13 +48,19 @@ def read_piped(wait_for_input: bool, quiet: bool = False, seconds: float = 0.0) 
 
 def is_worth_waiting(descriptor: int, quiet: bool) -> bool:
     """Tell whether something came, or may yet come; the user is told where nothing did."""
-    if select.select([descriptor], [], [], FIRST_BYTE)[0]:
+    if has_come(descriptor, FIRST_BYTE):
         return True
     waits = is_written_beside(descriptor)
     if not (waits and quiet):
         sys.stderr.write(WAITS if waits else CAME_TOO_LATE)
         sys.stderr.flush()
     return waits
+
+
+def has_come(descriptor: int, seconds: float) -> bool:
+    """Tell whether there is something to read within so many seconds, the end included."""
+    readable, _, _ = select.select([descriptor], [], [], seconds)
+    return bool(readable)
 
 
 def read_bytes(descriptor: int, seconds: float = 0.0) -> bytes:
@@ -63,7 +70,7 @@ def read_bytes(descriptor: int, seconds: float = 0.0) -> bytes:
     """
     data, end = b"", time.monotonic() + seconds
     while len(data) <= PIPED_LIMIT:
-        if seconds and not select.select([descriptor], [], [], max(0.0, end - time.monotonic()))[0]:
+        if seconds and not has_come(descriptor, max(0.0, end - time.monotonic())):
             raise LimitError(
                 f"What comes through the pipe did not end within {seconds:g} seconds.",
                 "A larger --timeout gives it more; --no-stdin leaves it out.",
@@ -117,10 +124,9 @@ def may_loop_over(process: int, pipe: os.stat_result) -> bool:
 
 def may_write(entry: Path, pipe: os.stat_result) -> bool:
     """Tell whether a process, which `/proc` has an entry of, has a pipe open for writing."""
-    try:
-        return any(
-            os.path.samestat(file.stat(), pipe) and file.lstat().st_mode & stat.S_IWUSR
-            for file in (entry / "fd").iterdir()
-        )
-    except OSError:  # it has ended, or is somebody else's
-        return False
+    with suppress(OSError):  # it has ended, or is somebody else's
+        for file in (entry / "fd").iterdir():
+            # The mode of the link is that in which the process opened the file.
+            if os.path.samestat(file.stat(), pipe) and file.lstat().st_mode & stat.S_IWUSR:
+                return True
+    return False

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
@@ -128,32 +129,47 @@ def detect_shell(environment: Mapping[str, str]) -> str:
         return Path(environment.get("SHELL", "")).name
 
 
+class ScriptPlace(NamedTuple):
+    """The file for the script, and what a shell must be told that does not look there."""
+
+    file: Path
+    start_file: Path | None = None
+    """The file that the shell reads at its start."""
+    start_line: str = ""
+
+
+def find_place(shell: str, home_folder: Path, environment: Mapping[str, str]) -> ScriptPlace:
+    """Find where the script belongs, and the line that has the shell read it."""
+    if shell == "bash":
+        file = home_folder / ".bash_completions" / "andy.sh"
+        return ScriptPlace(file, home_folder / ".bashrc", f". {shlex.quote(str(file))}")
+    if shell == "zsh":
+        file = home_folder / ".zfunc" / "_andy"
+        start_file = Path(environment.get("ZDOTDIR") or home_folder) / ".zshrc"
+        return ScriptPlace(file, start_file, "fpath+=~/.zfunc; autoload -Uz compinit; compinit")
+    config = Path(environment.get("XDG_CONFIG_HOME") or home_folder / ".config")
+    return ScriptPlace(config / "fish" / "completions" / "andy.fish")
+
+
 def install_script(shell: str, home_folder: Path, environment: Mapping[str, str]) -> Path:
     """Write the script where the shell finds it, once; returns its file."""
-    config = Path(environment.get("XDG_CONFIG_HOME") or home_folder / ".config")
-    file, start, line = {
-        "bash": (
-            home_folder / ".bash_completions" / "andy.sh",
-            home_folder / ".bashrc",
-            f". {shlex.quote(str(home_folder / '.bash_completions' / 'andy.sh'))}",
-        ),
-        "zsh": (
-            home_folder / ".zfunc" / "_andy",
-            Path(environment.get("ZDOTDIR") or home_folder) / ".zshrc",
-            "fpath+=~/.zfunc; autoload -Uz compinit; compinit",
-        ),
-        "fish": (config / "fish" / "completions" / "andy.fish", None, ""),
-    }[shell]
+    file, start_file, start_line = find_place(shell, home_folder, environment)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(SCRIPTS[shell], encoding="utf-8")
-    if start is not None:
-        earlier_text = start.read_text(encoding="utf-8", errors="replace") if start.exists() else ""
-        if line not in earlier_text.splitlines():
-            with start.open("a", encoding="utf-8") as start_file:
-                start_file.write(
-                    "\n" * (not earlier_text.endswith("\n")) * bool(earlier_text) + line + "\n"
-                )
+    if start_file is not None:
+        add_line(start_file, start_line)
     return file
+
+
+def add_line(file: Path, line: str) -> None:
+    """Add a line to the end of a file that does not have it."""
+    text = file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
+    if line in text.splitlines():
+        return
+    with file.open("a", encoding="utf-8") as start_file:
+        if text and not text.endswith("\n"):
+            start_file.write("\n")
+        start_file.write(f"{line}\n")
 
 
 def print_offers(root_command: TyperGroup, line: str, breaks: str) -> int:
@@ -167,20 +183,21 @@ def print_offers(root_command: TyperGroup, line: str, breaks: str) -> int:
         return FILES
     dropped = 0
     if not find_open_quote(line):
-        dropped = max(
-            (last_word.rfind(character) + 1 for character in ":=" if character in breaks), default=0
-        )
+        signs = [character for character in ":=" if character in breaks]
+        dropped = max((last_word.rfind(sign) + 1 for sign in signs), default=0)
     for value, about in offers_found:
-        meaning = " ".join(about.split())
-        sys.stdout.write(f"{value[dropped:]}\t{meaning}\n" if meaning else f"{value[dropped:]}\n")
+        offer, meaning = value[dropped:], " ".join(about.split())
+        sys.stdout.write(f"{offer}\t{meaning}\n" if meaning else f"{offer}\n")
     return 0
 
 
 def split_line(line: str) -> tuple[list[str], str]:
     """The whole words after the program's name, and the last one, which may be begun or empty."""
     words = split_words(line)
-    between = line[-1:].isspace() and not line.endswith("\\ ")
-    return (words[1:], "") if between or not words else (words[1:-1], words[-1])
+    is_between_words = line[-1:].isspace() and not line.endswith("\\ ")
+    if is_between_words or not words:
+        return words[1:], ""
+    return words[1:-1], words[-1]
 
 
 def split_words(line: str) -> list[str]:
