@@ -29,7 +29,7 @@ from andy_cli.frontends.probe.trials import (
     raise_if_unanswered,
     try_in_turn,
 )
-from andy_cli.frontends.probe.trust_trials import MeasuredTrust, measure_trust
+from andy_cli.frontends.probe.trust_trials import MeasuredTrust, TrustAttempt, measure_trust
 from andy_cli.frontends.session_factory import create_fact_query, fetch_weights
 from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.guard.addresses import show_url
@@ -239,35 +239,37 @@ def make_probe_record(
         "name": f"{endpoint.provider}:{endpoint.model}",
         "endpoint": show_url(endpoint.base_url) if endpoint.base_url else "inside andy",
         "tries": bench.tries,
-        "protocols": [
-            {
-                "protocol": row.protocol,
-                "held": row.way.held,
-                "right": row.right,
-                "tasks": len(row.outcomes),
-                "input_tokens": row.usage.input_tokens,
-                "output_tokens": row.usage.output_tokens,
-                "seconds": row.seconds,
-                "note": row.note,
-                "outcomes": [
-                    {"task": outcome.task.name, "right": not outcome.why, "why": outcome.why}
-                    for outcome in row.outcomes
-                ],
-            }
-            for row in rows
-        ],
+        "protocols": [make_row_record(row) for row in rows],
         "kept": was_kept.protocol if was_kept else None,
         "kept_held": was_kept.way.held if was_kept else None,
         "trusted": trusted.kept if trusted else None,
-        "trials": [
-            {
-                "effect": attempt.trial.effect,
-                "values": attempt.trial.value_count,
-                "said": attempt.request_text,
-            }
-            | {"right": attempt.right}
-            for attempt in (trusted.tried if trusted else ())
+        "trials": [make_attempt_record(attempt) for attempt in trusted.tried] if trusted else [],
+    }
+
+
+def make_row_record(row: ProbeRow) -> dict[str, object]:
+    return {
+        "protocol": row.protocol,
+        "held": row.way.held,
+        "right": row.right,
+        "tasks": len(row.outcomes),
+        "input_tokens": row.usage.input_tokens,
+        "output_tokens": row.usage.output_tokens,
+        "seconds": row.seconds,
+        "note": row.note,
+        "outcomes": [
+            {"task": outcome.task.name, "right": not outcome.why, "why": outcome.why}
+            for outcome in row.outcomes
         ],
+    }
+
+
+def make_attempt_record(attempt: TrustAttempt) -> dict[str, object]:
+    return {
+        "effect": attempt.trial.effect,
+        "values": attempt.trial.value_count,
+        "said": attempt.request_text,
+        "right": attempt.right,
     }
 
 

@@ -215,13 +215,17 @@ def find_calls_made(turn_events: Sequence[Event]) -> list[WantedCall]:
     ]
 
 
-def _matches_call(calls: WantedCall, wanted_call: WantedCall) -> bool:
-    if calls.tool != wanted_call.tool:
+def _matches_call(call: WantedCall, wanted_call: WantedCall) -> bool:
+    if call.tool != wanted_call.tool:
         return False
-    written = _drop_defaults(calls.arguments, TOOLS[calls.tool].schema["properties"])
-    return written.keys() == wanted_call.arguments.keys() and all(
-        _matches_value(written[name], value) for name, value in wanted_call.arguments.items()
-    )
+    written = _drop_defaults(call.arguments, TOOLS[call.tool].schema["properties"])
+    return _matches_members(written, wanted_call.arguments)
+
+
+def _matches_members(members: Mapping[str, object], wanted: Mapping[str, object]) -> bool:
+    if members.keys() != wanted.keys():
+        return False
+    return all(_matches_value(members[name], value) for name, value in wanted.items())
 
 
 def _drop_defaults(arguments: Arguments, properties: Mapping[str, Schema]) -> Arguments:
@@ -233,14 +237,10 @@ def _drop_defaults(arguments: Arguments, properties: Mapping[str, Schema]) -> Ar
     }
 
 
-def _matches_value(calls: object, wanted_value: object) -> bool:
+def _matches_value(value: object, wanted_value: object) -> bool:
     """A text may say more (`Lisbon, Portugal`); everything else is equal and of the same type."""
     if isinstance(wanted_value, str):
-        return isinstance(calls, str) and wanted_value.lower() in calls.lower()
+        return isinstance(value, str) and wanted_value.lower() in value.lower()
     if isinstance(wanted_value, Mapping):
-        return (
-            isinstance(calls, Mapping)
-            and calls.keys() == wanted_value.keys()
-            and all(_matches_value(calls[name], value) for name, value in wanted_value.items())
-        )
-    return type(calls) is type(wanted_value) and calls == wanted_value
+        return isinstance(value, Mapping) and _matches_members(value, wanted_value)
+    return type(value) is type(wanted_value) and value == wanted_value

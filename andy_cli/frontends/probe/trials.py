@@ -139,12 +139,10 @@ class ProbeBench(NamedTuple):
         return conversation
 
     def settings(self, protocol: str) -> Settings:
-        bounds: tuple[str, ...] = BOUNDS
+        changes = [*self.options.set, f"dialect={protocol}", *BOUNDS]
         if not (self.chosen.provider.connect or self.options.settings().whole("max_tokens")):
-            bounds += (f"max_tokens={MAX_TOKENS}",)
-        return replace(
-            self.options, set=(*self.options.set, f"dialect={protocol}", *bounds)
-        ).settings()
+            changes.append(f"max_tokens={MAX_TOKENS}")
+        return replace(self.options, set=tuple(changes)).settings()
 
 
 def find_family(bench: ProbeBench, template: Template) -> Detected:
@@ -166,11 +164,8 @@ def list_ways(bench: ProbeBench, protocol: str) -> list[ProbedWay]:
     holds = dialect is not None and dialect.constraint is not None
     settings = bench.options.settings()
     served = bool(bench.chosen.endpoint.base_url) and settings.text("constraints") != "off"
-    return (
-        [ProbedWay(protocol, True), ProbedWay(protocol)]
-        if holds and served
-        else [ProbedWay(protocol)]
-    )
+    loose = ProbedWay(protocol)
+    return [ProbedWay(protocol, True), loose] if holds and served else [loose]
 
 
 async def try_in_turn(bench: ProbeBench, probed_ways: Sequence[ProbedWay]) -> list[ProbeRow]:
@@ -179,7 +174,8 @@ async def try_in_turn(bench: ProbeBench, probed_ways: Sequence[ProbedWay]) -> li
     for number, probed_way in enumerate(probed_ways, 1):
         counted = f"notation {number} of {len(probed_ways)}: {probed_way.name}"
         row = await try_way(bench, probed_way, counted, find_best(rows))
-        if not all(outcome.error for outcome in row.outcomes) or not row.outcomes:
+        is_failed = bool(row.outcomes) and all(outcome.error for outcome in row.outcomes)
+        if not is_failed:
             bench.report(f"{counted}: {describe_row(row)}")
         rows.append(row)
     return rows

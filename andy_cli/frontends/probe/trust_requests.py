@@ -97,8 +97,8 @@ class TrustTrial(NamedTuple):
     """Both requests, each with the values that it wants."""
 
 
-def _read_trials(text: str) -> Iterator[TrustTrial]:
-    lines = text.splitlines()
+def _read_trials() -> Iterator[TrustTrial]:
+    lines = REQUESTS.splitlines()
     for heading, *requests in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
         signature, _, about = heading.partition(": ")
         effect, tool, *names = signature.split()
@@ -111,4 +111,4 @@ def _read_request(written: str, names: Sequence[str]) -> tuple[str, Arguments]:
     return VALUE.sub(r"\2", written), {name: values[name] for name in names}
 
 
-TRIALS = tuple(_read_trials(REQUESTS))
+TRIALS = tuple(_read_trials())

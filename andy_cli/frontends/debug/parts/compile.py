@@ -28,10 +28,9 @@ def compile_reply(record: Record, chunk_cut: ChunkCut) -> dict[str, object]:
     if sum(map(len, cut_pieces(record, ChunkCut()))) > MAX_CHARACTERS:
         raise ValueError(f"a reply of more than {MAX_CHARACTERS:,} characters is refused")
     tools = tools_of(record)
+    dialect, model = str(record.get("dialect") or ""), str(record.get("model") or "")
     compiler = Compiler(
-        find_markers(
-            str(record.get("dialect") or ""), str(record.get("model") or ""), tuple(tools)
-        ),
+        find_markers(dialect, model, tuple(tools)),
         tools,
         "known" if record.get("reasoning_open") else "",
         wants_code=asks_for_code(str(record.get("user") or "")),
