@@ -389,6 +389,5 @@ def describe_music() -> str:
     if state.song is None:
         return ""
     position = f"{show_clock(state.position)} / {show_clock(state.length)}"
-    return neutralize_text(
-        f"{'paused' if state.paused else 'playing'} {state.song.name} {position}"
-    )
+    state_name = "paused" if state.paused else "playing"
+    return neutralize_text(f"{state_name} {state.song.name} {position}")

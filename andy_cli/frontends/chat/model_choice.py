@@ -214,9 +214,7 @@ def has_local_extra() -> bool:
 
 def recognize_key(key: str) -> Provider | None:
     """Find the provider of a key by the key's first characters."""
-    matching_providers = (
-        row_server
-        for row_server in providers_by_name().values()
-        if key.startswith(row_server.key_begins or ("\n",))
-    )
-    return next(matching_providers, None)
+    for provider in providers_by_name().values():
+        if key.startswith(provider.key_begins):
+            return provider
+    return None

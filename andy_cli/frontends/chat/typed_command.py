@@ -125,13 +125,16 @@ def find_refusal(session: ChatSession, command: str) -> str:
 
 def describe_ending(finished: CommandRun) -> str:
     """Describe how it ended, if that was not plainly well."""
-    background_note = ["a program goes on in the background"] * (finished.ending == "left")
-    background_note += filter(None, [finished.later_output])
-    exit_note = [f"exit code {finished.code}"] * bool(finished.code)
-    explanation = (
-        [SHELL_SAYS[finished.code].rstrip(".").lower()] if finished.code in SHELL_SAYS else []
-    )
-    return "; ".join([*exit_note, *explanation, *background_note])
+    notes = []
+    if finished.code:
+        notes.append(f"exit code {finished.code}")
+    if finished.code in SHELL_SAYS:
+        notes.append(SHELL_SAYS[finished.code].rstrip(".").lower())
+    if finished.ending == "left":
+        notes.append("a program goes on in the background")
+    if finished.later_output:
+        notes.append(finished.later_output)
+    return "; ".join(notes)
 
 
 def describe_telling(typed_line: TypedLine, printed_length: int) -> str:

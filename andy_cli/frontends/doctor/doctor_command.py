@@ -86,17 +86,11 @@ async def look_around(settings: Settings) -> list[Finding]:
 
 async def check_models(settings: Settings, folder: Path, until: float) -> list[Finding]:
     chosen, others, findings = await find_endpoints(settings, TIMEOUT)
-    looks = [
-        asyncio.create_task(
-            check_in_time(
-                f"model {endpoint.endpoint.provider}",
-                check_endpoint(endpoint, settings, folder, is_used=endpoint is chosen),
-                "andy models list",
-                until,
-            )
-        )
-        for endpoint in ([chosen] if chosen else []) + others
-    ]
+    looks = []
+    for model in [chosen, *others] if chosen else others:
+        subject = f"model {model.endpoint.provider}"
+        check = check_endpoint(model, settings, folder, is_used=model is chosen)
+        looks.append(check_in_time(subject, check, "andy models list", until))
     return [*findings, *await asyncio.gather(*looks)]
 
 

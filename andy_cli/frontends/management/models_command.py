@@ -35,25 +35,19 @@ class ModelList(NamedTuple):
 async def _print_models(options: Options, as_json: bool) -> None:
     models = await _gather_models(options.settings())
     if as_json:
-        print_json(
-            [
-                {
-                    "name": name,
-                    "where": address,
-                    "used": name == models.used,
-                    "why": models.reason * (name == models.used),
-                }
-                for name, address in models.rows
-            ]
-        )
+        print_json([_make_model_record(models, *row) for row in models.rows])
         return
-    print_table(
-        [("*" if name == models.used else " ", name, address) for name, address in models.rows]
-    )
+    print_table([("*" if row[0] == models.used else " ", *row) for row in models.rows])
     if models.used:
         sys.stdout.write(f"\n* is used: {models.reason}\n")
     if models.problem:
         sys.stdout.write(f"\n{models.problem}\n")
+
+
+def _make_model_record(models: ModelList, name: str, address: str) -> dict[str, object]:
+    is_used = name == models.used
+    reason = models.reason if is_used else ""
+    return {"name": name, "where": address, "used": is_used, "why": reason}
 
 
 async def _gather_models(settings: Settings) -> ModelList:

@@ -11,7 +11,7 @@ from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.terminal.tables import format_table, print_json, print_line, print_table
 from andy_cli.guard.terminal_sanitizer import neutralize_text
-from andy_cli.messages import Arguments, Effect, ToolCall
+from andy_cli.messages import Arguments, Effect, Problem, ToolCall
 from andy_cli.settings import load, replace_file, save
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import Collection, describe_fault, tools_in, user_folder
@@ -174,14 +174,8 @@ def test_tool(name: str, values: Sequence[str], as_json: bool) -> int:
     mapped = map_call(name, parse_arguments(values), tools.functions, tools.only_reads)
     problems = mapped.problems or tools.check(name, mapped.calls[0].arguments)
     if problems:
-        raise UsageError(
-            "; ".join(
-                f"{problem.path}: {problem.message}" if problem.path else problem.message
-                for problem in problems
-            )
-            + ".",
-            f"`andy tools info {name}` shows its parameters.",
-        )
+        faults = "; ".join(map(describe_problem, problems))
+        raise UsageError(f"{faults}.", f"`andy tools info {name}` shows its parameters.")
     call = ToolCall("test", name, mapped.calls[0].arguments)
     try:
         result = asyncio.run(tools.call_typed(call))
@@ -193,6 +187,10 @@ def test_tool(name: str, values: Sequence[str], as_json: bool) -> int:
         print_line(neutralize_text(result.content))
         sys.stderr.write(f"{result.status}: {neutralize_text(result.did)}, {result.seconds} s\n")
     return 0 if result.ok else 1
+
+
+def describe_problem(problem: Problem) -> str:
+    return f"{problem.path}: {problem.message}" if problem.path else problem.message
 
 
 def parse_arguments(values: Sequence[str]) -> Arguments:

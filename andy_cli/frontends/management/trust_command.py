@@ -28,13 +28,14 @@ def trust_folder(folder: str, listed: bool, remove: bool, as_json: bool) -> None
     server_names = [
         server.name for name in PROJECT_FILES for server in read(Path(path) / name, os.environ)
     ]
+    servers_here = ", ".join(dict.fromkeys(server_names)) or "none"
     save("trust.folders", lambda kept: [*dict.fromkeys((*kept, path))])
     sys.stdout.write(
         f"{path} is trusted, with the folders in it: its .andy/config.toml may tighten what is"
         " allowed, and the tools in its .andy/tools are loaded; its AGENTS.md tells the model how"
         " to work here, and in the folders in it too if it is the root of a repository; chat offers"
         " the commands in its .andy/commands; chat and run start the programs of its"
-        f" MCP servers, now {', '.join(dict.fromkeys(server_names)) or 'none'}.\n"
+        f" MCP servers, now {servers_here}.\n"
     )
 
 

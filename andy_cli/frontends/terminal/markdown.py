@@ -271,11 +271,9 @@ def count_finished(text: str) -> int:
     """
     head, line_break, last_line = text.rpartition("\n")
     growing = head + line_break if last_line.strip().isdigit() else text
-    starts = [
-        token.map[0]
-        for token in BLOCKS.parse(growing)
-        if token.level == 0 and token.map and token.nesting >= 0
-    ]
+    blocks = [token for token in BLOCKS.parse(growing) if token.level == 0 and token.nesting >= 0]
+    starts = [block.map[0] for block in blocks if block.map]
     if len(starts) < 2 or not starts[-1]:
         return 0
-    return sum(map(len, text.split("\n")[: starts[-1]])) + starts[-1]
+    lines_before = text.split("\n")[: starts[-1]]
+    return sum(len(line) + 1 for line in lines_before)

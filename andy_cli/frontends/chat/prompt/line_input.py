@@ -118,8 +118,8 @@ def take_early_lines(keyboard: Input) -> list[str]:
     with keyboard.raw_mode():  # else a line that is not ended stays with the terminal
         keys = [*get_typeahead(keyboard), *keyboard.read_keys()]
     text = "".join(key.data for key in keys if not key.data.startswith("\x1b"))
-    lines = ("".join(filter(str.isprintable, line)).strip() for line in text.splitlines())
-    return [line for line in lines if line]
+    printable_lines = ["".join(filter(str.isprintable, line)) for line in text.splitlines()]
+    return [line.strip() for line in printable_lines if line.strip()]
 
 
 def bind_escape() -> KeyBindings:

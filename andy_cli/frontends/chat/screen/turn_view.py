@@ -195,10 +195,8 @@ class TurnView:
                 self._open_text = self._open_text[words:]
             return
         finished_length = markdown.count_finished(self._open_text) if has_new_text else 0
-        finished, self._open_text = (
-            self._open_text[:finished_length],
-            self._open_text[finished_length:],
-        )
+        finished = self._open_text[:finished_length]
+        self._open_text = self._open_text[finished_length:]
         key = self._open_text, self._describe_status(current_time - self._last_event)
         if finished.strip() or key != self._drawn_tail:
             self._drawn_tail = key
@@ -291,10 +289,9 @@ class TurnView:
     def _render_growing(self, text: str) -> RenderableType:
         if len(text) <= RENDERED:
             return markdown.MarkdownPage(text, first=not self._kind_above)
-        visible_rows = self._console.height
-        return Text(
-            "\n".join(text[-visible_rows * self._console.width :].splitlines()[-visible_rows:])
-        )
+        rows, columns = self._console.height, self._console.width
+        visible_text = text[-rows * columns :]
+        return Text("\n".join(visible_text.splitlines()[-rows:]))
 
     def _write_plain(self, text: str) -> None:
         """Without redrawing: as the model wrote it."""
