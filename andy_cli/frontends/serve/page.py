@@ -46,14 +46,10 @@ def _hash_content(tag: str) -> str:
 def list_calls(records: CallRecords) -> dict[str, object]:
     """The last calls, newest first, and how often each model succeeded."""
     figures = records.sum_figures()
-    names = sorted(name for kind, *labels in figures if kind == "answers" for name in labels)
-    models = [
-        {
-            "model": name,
-            "answers": int(figures["answers", name]),
-            "with_calls": int(figures.get(("with_calls", name), 0)),
-            "failed": int(figures.get(("failed", name), 0)),
+    models = []
+    for name in sorted(key[1] for key in figures if key[0] == "answers"):
+        counts = {
+            kind: int(figures.get((kind, name), 0)) for kind in ("answers", "with_calls", "failed")
         }
-        for name in names
-    ]
+        models.append({"model": name, **counts})
     return {"calls": records.list_last(), "models": models}

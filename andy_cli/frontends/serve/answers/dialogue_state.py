@@ -116,18 +116,20 @@ class ToolDialogue:
         self, further_messages: Sequence[Wire] = (), constraint: Constraint | None = None
     ) -> Request:
         chat_request = self.chat_request
-        # A model that is chosen for needs no words for it.
-        demand = self.demand if self.must and not self.source.guided else ""
-        if self.catalogue and self.chat_request.choice.how != "none":
-            demand = "\n\n".join(filter(None, [self.catalogue.tell_others(), demand]))
+        may_call = chat_request.choice.how != "none"
+        told_texts = [self.catalogue.tell_others()] if self.catalogue and may_call else []
         history = chat_request.history
         if self.source.guided:
             history = tuple(map(drop_words_beside_calls, history))
-        teach = self.chat_request.choice.how != "none"
-        messages = self.tool_prompt.render_messages(history, chat_request.parts, demand, teach)
+        elif self.must:  # a model that is chosen for needs no words for it
+            told_texts.append(self.demand)
+        further_text = "\n\n".join(filter(None, told_texts))
+        messages = self.tool_prompt.render_messages(
+            history, chat_request.parts, further_text, may_call
+        )
         return Request(
             messages=(*messages, *self.side, *further_messages),
-            tools=tuple(self.chat_request.tools.values()) if self.native else (),
+            tools=tuple(chat_request.tools.values()) if self.native else (),
             constraint=constraint,
             stop=self.tool_prompt.dialect.stop,
         )

@@ -160,13 +160,10 @@ class WatchedChoice:
 
     def _show_call(self) -> bytes:
         """Return what may go on of a call that is being written in the text."""
-        if (
-            self._early_call is None
-            or self._calls
-            or not (call_delta := self._early_call.read_more(self._reader.compiler))
-        ):
+        if self._early_call is None or self._calls:
             return b""
-        return self._write_calling(call_delta)
+        call_delta = self._early_call.read_more(self._reader.compiler)
+        return self._write_calling(call_delta) if call_delta else b""
 
     def _write_calling(self, call_delta: ToolCallDelta) -> bytes:
         begun_call = {
@@ -208,9 +205,8 @@ class WatchedChoice:
 
     async def write_rest(self, ended: bool) -> AsyncIterator[bytes]:
         """Write the rest of the choice. `ended`: its server said that it is over."""
-        is_whole = ended and may_run_calls(
-            self._finish_reason
-        )  # of nothing that was cut off is a call made (P7)
+        # Of nothing that was cut off is a call made (P7).
+        is_whole = ended and may_run_calls(self._finish_reason)
         final_piece, compiled = self._reader.finish(not is_whole)
         if not is_whole:
             compiled = without_requests(compiled)
@@ -418,11 +414,12 @@ class PassthroughRewriter:
         return self._rewrite_events(data[:events_end])
 
     def _rewrite_events(self, data: bytes) -> bytes:
-        # One blank line more than is needed belongs to no event.
-        blocks = [block for chunk in data.split(b"\n\n") if (block := chunk.strip(b"\n"))]
-        return b"".join(
-            self._rewrite_event(event) for block in blocks for event in split_events(block)
-        )
+        events: list[bytes] = []
+        for chunk in data.split(b"\n\n"):
+            # One blank line more than is needed belongs to no event.
+            if block := chunk.strip(b"\n"):
+                events += split_events(block)
+        return b"".join(map(self._rewrite_event, events))
 
     def _rewrite_event(self, event_data: bytes) -> bytes:
         event_bytes = event_data + b"\n\n"

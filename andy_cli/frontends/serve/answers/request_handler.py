@@ -50,6 +50,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
     ToolCallDelta,
     ToolsNotSupported,
     collect_parts,
+    find_finish,
 )
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest, check_results
 from andy_cli.frontends.serve.wires.chat_writer import (
@@ -383,7 +384,7 @@ class RequestHandler:
         collected = await collect_parts(continue_dialogue(dialogue))
         for answer_part in collected:
             self._note_piece(answer_part)
-        finish = next(answer_part for answer_part in collected if isinstance(answer_part, Finish))
+        finish = find_finish(collected)
         self._note_made_reply(recording)
         data = writer.write_answer(collected)
         self.record.compiled = data.decode()[:MAX_REPLY_CHARACTERS]

@@ -13,7 +13,7 @@ from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.streamed_calls import choose_call_id
 from andy_cli.frontends.serve.answers.tool_dialogue import continue_dialogue
 from andy_cli.frontends.serve.upstream.sources import BegunSource
-from andy_cli.frontends.serve.wires.answer_parts import Finish, collect_parts
+from andy_cli.frontends.serve.wires.answer_parts import Finish, collect_parts, find_finish
 from andy_cli.frontends.serve.wires.chat_writer import dump_json, write_message
 from andy_cli.messages import Chunk
 from andy_cli.models.http.wire import WireReader, plain_finish
@@ -86,7 +86,7 @@ async def _read_choice(choice: Choice, dialogue: ToolDialogue) -> tuple[Choice, 
     dialogue.source = BegunSource(dialogue.source, _replay_chunks(choice, finish))
     answer_parts = await collect_parts(continue_dialogue(dialogue))
     written = write_message(answer_parts, dialogue.chat_request.freeform_tools)
-    ending = next(answer_part for answer_part in answer_parts if isinstance(answer_part, Finish))
+    ending = find_finish(answer_parts)
     if _is_same_answer(message, written):
         corrected = _correct_form(choice, message)
         return corrected, None if corrected == choice else ending

@@ -259,7 +259,8 @@ async def ask_aside(
     fields = {
         key: value for key, value in dialogue.chat_request.fields.items() if key in KEPT_FIELDS
     }
-    replies = dialogue.source.reply(dialogue.build_request(side_messages, held_to), fields)
+    request = dialogue.build_request(side_messages, held_to)
+    replies = dialogue.source.reply(request, fields)
     reply = await ModelReply(replies, Compiler(word_markers())).read_whole()
     dialogue.add_usage(reply.usage)
     return reply.compiled.text
@@ -285,11 +286,9 @@ def make_early_call(
     `streams_call`: whether the client can be shown a call of this tool while it is written.
     """
     chat_request = dialogue.chat_request
-    if (
-        not (chat_request.stream and chat_request.tools)
-        or chat_request.choice.how == "none"
-        or dialogue.source.guided
-    ):
+    if not (chat_request.stream and chat_request.tools) or dialogue.source.guided:
+        return None
+    if chat_request.choice.how == "none":
         return None
     names = [chat_request.choice.name] if chat_request.choice.name else chat_request.tools
     tools = {

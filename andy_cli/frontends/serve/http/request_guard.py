@@ -195,14 +195,16 @@ def split_host(host: str) -> tuple[str, str]:
 
 def is_port(text: str) -> bool:
     """Tell whether it is written as programs write the number of a port."""
-    decimal = text.isascii() and text.isdecimal() and len(text) <= 5
-    return decimal and str(int(text)) == text and 0 < int(text) < 2**16
+    if not (text.isascii() and text.isdecimal()) or len(text) > 5:
+        return False
+    return str(int(text)) == text and 0 < int(text) < 2**16
 
 
 def sdk_headers(headers: Mapping[str, str]) -> list[str]:
     """List the headers a page wants to send that the SDKs send of their own accord."""
-    wanted_headers = headers.get("access-control-request-headers", "").lower().split(",")
-    return [name.strip() for name in wanted_headers if SDK_HEADER.fullmatch(name.strip())]
+    written_names = headers.get("access-control-request-headers", "").lower().split(",")
+    wanted_names = [name.strip() for name in written_names]
+    return [name for name in wanted_names if SDK_HEADER.fullmatch(name)]
 
 
 def is_address(name: str) -> bool:

@@ -179,7 +179,8 @@ class OllamaModels:
         names = list_names(self._upstreams)
         if not names:
             rows = await fetch_models(self._upstreams.entries[0])
-            names = [name for row in rows if isinstance(name := row.get("id"), str)]
+            ids = [row.get("id") for row in rows]
+            names = [name for name in ids if isinstance(name, str)]
         return [add_tag(name) for name in names]
 
 

@@ -108,6 +108,15 @@ async def collect_parts(stream: AsyncIterable[AnswerPart | TextRetracted]) -> li
     return answer_parts
 
 
+def find_finish(answer_parts: Sequence[AnswerPart]) -> Finish:
+    """The end of an answer: each has one."""
+    return next(part for part in answer_parts if isinstance(part, Finish))
+
+
+def list_calls(answer_parts: Sequence[AnswerPart]) -> list[CompletedCall]:
+    return [part for part in answer_parts if isinstance(part, CompletedCall)]
+
+
 def join_texts(
     answer_parts: Sequence[AnswerPart], kind: type[TextDelta] | type[ReasoningDelta]
 ) -> str:

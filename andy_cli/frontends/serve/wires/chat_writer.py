@@ -14,7 +14,9 @@ from andy_cli.frontends.serve.wires.answer_parts import (
     ReasoningDelta,
     TextDelta,
     ToolCallDelta,
+    find_finish,
     join_texts,
+    list_calls,
 )
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest, read_arguments
 from andy_cli.frontends.serve.wires.freeform_tools import read_freeform_text
@@ -141,9 +143,7 @@ class ChatWriter:
         return write_data_event(write_error(api_error)) + DONE
 
     def write_answer(self, answer_parts: Sequence[AnswerPart]) -> bytes:
-        finish = next(
-            answer_part for answer_part in answer_parts if isinstance(answer_part, Finish)
-        )
+        finish = find_finish(answer_parts)
         self.used = Usage(finish.input_tokens, finish.output_tokens)
         message = {"role": "assistant", "refusal": None, **self._write_message(answer_parts)}
         choice: dict[str, object] = {"index": self._place.number, "message": message}
@@ -173,11 +173,9 @@ class LegacyWriter(ChatWriter):
     def _write_message(self, answer_parts: Sequence[AnswerPart]) -> dict[str, object]:
         message = super()._write_message(answer_parts)
         message.pop("tool_calls", None)
-        for answer_part in answer_parts:
-            if isinstance(answer_part, CompletedCall):
-                function = {"name": answer_part.name, "arguments": answer_part.arguments}
-                message["function_call"] = function
-                message["content"] = message["content"] or None
+        for call in list_calls(answer_parts):
+            message["function_call"] = {"name": call.name, "arguments": call.arguments}
+            message["content"] = message["content"] or None
         return message
 
 
@@ -187,11 +185,10 @@ def new_answer_id() -> str:
 
 def write_message(answer_parts: Sequence[AnswerPart], texted: Container[str]) -> dict[str, object]:
     """The text, thoughts and calls of a whole message; `texted` are tools that take a text."""
-    calls = [answer_part for answer_part in answer_parts if isinstance(answer_part, CompletedCall)]
     message: dict[str, object] = {"content": join_texts(answer_parts, TextDelta)}
     if thought := join_texts(answer_parts, ReasoningDelta):
         message["reasoning_content"] = thought
-    if calls:
+    if calls := list_calls(answer_parts):
         message["tool_calls"] = [write_call(call, texted) for call in calls]
     return message
 

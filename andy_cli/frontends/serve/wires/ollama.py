@@ -27,7 +27,9 @@ from andy_cli.frontends.serve.wires.answer_parts import (
     Finish,
     ReasoningDelta,
     TextDelta,
+    find_finish,
     join_texts,
+    list_calls,
 )
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest, read_translated_request
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
@@ -157,16 +159,16 @@ def read_ollama_generate(value: object) -> ChatRequest:
 def read_request(body: Mapping[str, Any], request: Mapping[str, object]) -> ChatRequest:
     """Read what both kinds of requests have; `request` has the messages."""
     stream = body.get("stream")
-    keep_alive = body.get("keep_alive")
     chat_fields = {
         **request,
         **read_options(body.get("options")),
         **read_format(body.get("format")),
         **read_effort(body.get("think")),
-        **({} if keep_alive is None else {"keep_alive": keep_alive}),
         "model": strip_latest_tag(read_model(body)),
         "stream": True if stream is None else check_flag(stream, "stream"),
     }
+    if body.get("keep_alive") is not None:
+        chat_fields["keep_alive"] = body["keep_alive"]
     return read_translated_request(chat_fields, body)
 
 
@@ -310,9 +312,7 @@ class OllamaChatWriter:
         return dump_line({**self._render_pieces([answer_part]), "done": False})
 
     def write_answer(self, answer_parts: Sequence[AnswerPart]) -> bytes:
-        finish = next(
-            answer_part for answer_part in answer_parts if isinstance(answer_part, Finish)
-        )
+        finish = find_finish(answer_parts)
         return dump_json({**self._render_pieces(answer_parts), **self._render_end(finish)})
 
     @staticmethod
@@ -325,11 +325,7 @@ class OllamaChatWriter:
         head = {"model": self._model, "created_at": format_time(datetime.now(UTC))}
         text = join_texts(answer_parts, TextDelta)
         thinking = join_texts(answer_parts, ReasoningDelta) if self._thinks else ""
-        calls = [
-            render_call(answer_part)
-            for answer_part in answer_parts
-            if isinstance(answer_part, CompletedCall)
-        ]
+        calls = [render_call(call) for call in list_calls(answer_parts)]
         return {**head, **self._render_content(text, thinking, calls)}
 
     def _render_content(

@@ -348,9 +348,10 @@ def _read_item(
         return  # OpenAI's servers searched
     elif kind:
         own_name = check_name(item.get("name", kind), f"{field_path}.name")
+        namespace = str(item.get("namespace") or "")
         transcript.add_call(
             check_name(item.get("call_id"), f"{field_path}.call_id"),
-            known_names.get((str(item.get("namespace") or ""), own_name), own_name),
+            known_names.get((namespace, own_name), own_name),
             read_call_input(kind, item, field_path),
         )
     elif type in OUTPUTS:
@@ -381,10 +382,9 @@ def _read_shell_output(item: Mapping[str, Any], field_path: str) -> list[Content
     """Read what each command of a shell printed, and how it ended."""
     output_parts = []
     for index, command in enumerate(check_list(item.get("output"), f"{field_path}.output")):
-        command_run = check_object(command, f"{field_path}.output[{index}]")
-        outcome = check_object(
-            command_run.get("outcome") or {}, f"{field_path}.output[{index}].outcome"
-        )
+        run_path = f"{field_path}.output[{index}]"
+        command_run = check_object(command, run_path)
+        outcome = check_object(command_run.get("outcome") or {}, f"{run_path}.outcome")
         ended = f"exit code {outcome['exit_code']}" if "exit_code" in outcome else "timeout"
         texts = [command_run.get("stdout"), command_run.get("stderr"), ended if outcome else ""]
         output_parts.append(text_part("\n".join(str(text) for text in texts if text)))
@@ -392,16 +392,17 @@ def _read_shell_output(item: Mapping[str, Any], field_path: str) -> list[Content
 
 
 def _read_patch_output(item: Mapping[str, Any], field_path: str) -> list[ContentPart]:
-    output = item.get("output")
-    words = check_text(output, f"{field_path}.output") if output is not None else ""
-    return [text_part("\n".join(filter(None, [str(item.get("status") or ""), words])))]
+    status, output = str(item.get("status") or ""), item.get("output")
+    words = "" if output is None else check_text(output, f"{field_path}.output")
+    return [text_part("\n".join(filter(None, [status, words])))]
 
 
 def _read_found_tools(item: Mapping[str, Any], field_path: str) -> list[ContentPart]:
     """They are offered from now on; here only their names."""
     listed = check_list(item.get("tools"), f"{field_path}.tools")
-    found_names = [str(check_object(tool, f"{field_path}.tools").get("name")) for tool in listed]
-    return [text_part("found: " + (", ".join(found_names) or "nothing"))]
+    tools = [check_object(tool, f"{field_path}.tools") for tool in listed]
+    found_names = ", ".join(str(tool.get("name")) for tool in tools)
+    return [text_part(f"found: {found_names or 'nothing'}")]
 
 
 OUTPUTS: Mapping[str, Callable[[Mapping[str, Any], str], list[ContentPart]]] = {

@@ -66,6 +66,8 @@ REASONING = ItemKind("reasoning", "rs", "reasoning_text")
 
 class ResponsesWriter:
     def __init__(self, chat_request: ChatRequest, model: str) -> None:
+        body = chat_request.body
+        repeated_fields = {key: body[key] for key in DEFAULTS if body.get(key) is not None}
         self._response: dict[str, object] = {
             "id": f"resp_{secrets.token_hex(12)}",
             "object": "response",
@@ -79,15 +81,11 @@ class ResponsesWriter:
             "parallel_tool_calls": chat_request.parallel,
             "previous_response_id": None,
             **DEFAULTS,
-            **{
-                key: chat_request.body[key]
-                for key in DEFAULTS
-                if chat_request.body.get(key) is not None
-            },
+            **repeated_fields,
             "store": False,
             "usage": None,
         }
-        self._tools = read_offered_tools(chat_request.body)
+        self._tools = read_offered_tools(body)
         self._items: list[dict[str, object]] = []
         self._open: ItemKind | None = None
         self._texts: list[str] = []
@@ -110,9 +108,8 @@ class ResponsesWriter:
             return first + self._calling_piece(answer_part)
         if isinstance(answer_part, CompletedCall):
             return first + self._write_call(answer_part)
-        return first + self._add_text(
-            MESSAGE if isinstance(answer_part, TextDelta) else REASONING, answer_part.text
-        )
+        kind = MESSAGE if isinstance(answer_part, TextDelta) else REASONING
+        return first + self._add_text(kind, answer_part.text)
 
     def write_answer(self, answer_parts: Sequence[AnswerPart]) -> bytes:
         for answer_part in answer_parts:
@@ -139,7 +136,7 @@ class ResponsesWriter:
     @property
     def _item_place(self) -> dict[str, object]:
         """Of the last item."""
-        return {"output_index": len(self._items) - 1, "item_id": self._items[-1]["id"]}
+        return {"output_index": self._item_index, "item_id": self._items[-1]["id"]}
 
     @property
     def _item_index(self) -> int:
@@ -160,10 +157,7 @@ class ResponsesWriter:
     def _open_item(self, kind: ItemKind) -> bytes:
         self._open = kind
         self._items.append(write_item(kind, f"{kind.id}_{secrets.token_hex(12)}"))
-        added = self._write_event(
-            "response.output_item.added", output_index=self._item_index, item=self._items[-1]
-        )
-        return added + self._write_event(
+        return self._write_item_added(self._items[-1]) + self._write_event(
             "response.content_part.added", **self._content_place, part=write_part(kind, "")
         )
 
@@ -172,18 +166,16 @@ class ResponsesWriter:
             return b""
         kind, text = self._open, "".join(self._texts)
         self._open, self._texts = None, []
-        self._items[-1] |= {"status": "completed", "content": [write_part(kind, text)]}
-        return (
-            self._write_event(
-                f"response.{kind.part}.done",
-                **self._content_place,
-                text=text,
-                **empty_logprobs(kind),
-            )
-            + self._write_event(
-                "response.content_part.done", **self._content_place, part=write_part(kind, text)
-            )
-            + self._write_item_done()
+        place, part = self._content_place, write_part(kind, text)
+        self._items[-1] |= {"status": "completed", "content": [part]}
+        ended = f"response.{kind.part}.done"
+        data = self._write_event(ended, **place, text=text, **empty_logprobs(kind))
+        data += self._write_event("response.content_part.done", **place, part=part)
+        return data + self._write_item_done()
+
+    def _write_item_added(self, item: Mapping[str, object]) -> bytes:
+        return self._write_event(
+            "response.output_item.added", output_index=self._item_index, item=item
         )
 
     def _write_item_done(self) -> bytes:
@@ -201,15 +193,11 @@ class ResponsesWriter:
 
     def _open_call(self, answer_part: CompletedCall) -> bytes:
         closed, tool = self._close_item(), self._find_tool(answer_part.name)
-        call_item = write_call_item(tool, answer_part, secrets.token_hex(12)) | {
-            "status": "in_progress"
-        }
+        call_item = write_call_item(tool, answer_part, secrets.token_hex(12))
+        call_item["status"] = "in_progress"
         self._items.append(call_item)
         begun = call_item | ({FORMS[tool.kind].given: ""} if tool.kind in DELTAS else {})
-        added = self._write_event(
-            "response.output_item.added", output_index=self._item_index, item=begun
-        )
-        return closed + added
+        return closed + self._write_item_added(begun)
 
     def _write_call(self, answer_part: CompletedCall) -> bytes:
         data = b"" if self._calling else self._open_call(answer_part)
@@ -217,10 +205,8 @@ class ResponsesWriter:
         self._items[-1] = call_item = write_call_item(tool, answer_part, "") | {"id": item_id}
         field, grows = FORMS[tool.kind].given, DELTAS.get(tool.kind)
         if grows:
-            text, name_field = (
-                str(call_item[field]),
-                {"name": tool.name} if tool.kind == "function" else {},
-            )
+            text = str(call_item[field])
+            name_field = {"name": tool.name} if tool.kind == "function" else {}
             remaining_text, self._calling = text[len(self._calling) :], ""
             data += self._write_event(f"{grows}.delta", **self._item_place, delta=remaining_text)
             if answer_part.is_whole:
