@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import math
 import os
 import shlex
 import shutil
@@ -349,7 +350,8 @@ class RunPrinter:
         from rich.cells import cell_len  # an answer is seldom replaced
 
         width, height = shutil.get_terminal_size()
-        rows = sum(max(1, -(-cell_len(line) // width)) for line in self._written_answer.split("\n"))
+        lines = self._written_answer.split("\n")
+        rows = sum(max(1, math.ceil(cell_len(line) / width)) for line in lines)
         print_out("\n")
         return rows if rows < height else 0
 

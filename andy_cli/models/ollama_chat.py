@@ -97,11 +97,10 @@ def estimate_tokens(written: Body) -> int:
     token_count = 0
     for message in as_records(written["messages"]):
         words = {name: value for name, value in message.items() if name != "images"}
+        token_count += MESSAGE_TOKENS + count(words)
         images = message.get("images")
-        token_count += MESSAGE_TOKENS + PICTURE_TOKENS * (
-            len(images) if isinstance(images, list) else 0
-        )
-        token_count += count(words)
+        if isinstance(images, list):
+            token_count += PICTURE_TOKENS * len(images)
     return int(WRONG_BY * (token_count + count(written.get("tools") or "")))
 
 

@@ -118,7 +118,9 @@ def _blames_limit(refusal: ServerRefusal, request: Request) -> bool:
 
 
 def _is_field_named(name: str, refusal_text: str) -> bool:
-    return bool(re.search(rf"\b{name}\b" if "_" in name else rf"\W{{2}}{name}['\"`]", refusal_text))
+    # `name` is a word of English too: it is the field where it stands in quotes.
+    pattern = rf"\b{name}\b" if "_" in name else rf"\W{{2}}{name}['\"`]"
+    return re.search(pattern, refusal_text) is not None
 
 
 def _in_messages(refusal_text: str, request: Request) -> Iterator[str]:
@@ -147,12 +149,9 @@ def _at_place(message: Wire, name: str, refusal_text: str) -> Iterator[str]:
 def _named_fields(refusal: ServerRefusal, request: Request) -> Iterator[str]:
     """Fields of the request that are named; those that the server itself sets apart come first."""
     names = [name for name in request if name not in NEEDED]
-    for name in names:
-        if any(field.replace("[", ".").partition(".")[0] == name for field in refusal.fields):
-            yield name
-    for name in names:
-        if _is_named(name, refusal):
-            yield name
+    set_apart = {field.replace("[", ".").partition(".")[0] for field in refusal.fields}
+    yield from (name for name in names if name in set_apart)
+    yield from (name for name in names if _is_named(name, refusal))
 
 
 def _is_named(name: str, refusal: ServerRefusal) -> bool:

@@ -133,20 +133,19 @@ def _write_content(content: object) -> tuple[str, list[str]]:
     """The text of a message, and its pictures in base64."""
     if isinstance(content, str):
         return content, []
-    content_parts = as_records(content)
-    texts = [
-        text for content_part in content_parts if isinstance(text := content_part.get("text"), str)
-    ]
-    pictures = [
-        content_part["image_url"]
-        for content_part in content_parts
-        if content_part.get("type") == "image_url"
-    ]
-    if foreign := {content_part.get("type") for content_part in content_parts} - {
-        "text",
-        "image_url",
-    }:
-        kinds = ", ".join(sorted(map(str, foreign)))
+    texts: list[str] = []
+    pictures: list[object] = []
+    foreign_kinds: set[str] = set()
+    for content_part in as_records(content):
+        kind, text = content_part.get("type"), content_part.get("text")
+        if isinstance(text, str):
+            texts.append(text)
+        if kind == "image_url":
+            pictures.append(content_part["image_url"])
+        elif kind != "text":
+            foreign_kinds.add(str(kind))
+    if foreign_kinds:
+        kinds = ", ".join(sorted(foreign_kinds))
         raise BadRequestError(f"Ollama reads texts and pictures, no {kinds}.")
     return "\n".join(texts), [_read_picture(picture) for picture in pictures]
 

@@ -69,10 +69,7 @@ class ChoiceReader:
             if self._half:
                 self._texts.append("\N{REPLACEMENT CHARACTER}")
                 self._half = ""
-            if self._usage:
-                self._flush_text()
-                self._chunks.append(Chunk(usage=self._usage))
-                self._usage = None
+            self._take_usage()
         if self._texts or self._thoughts:
             self._flush_text()
         chunks, self._chunks = self._chunks, []
@@ -82,6 +79,10 @@ class ChoiceReader:
         """The server said that the reply is whole; `is_sure`: and nothing of it was unreadable."""
         if is_sure and not self._finished:
             self._finish_choice("stop")
+        self._take_usage()
+
+    def _take_usage(self) -> None:
+        """Give the usage a chunk of its own, behind the text so far."""
         if self._usage:
             self._flush_text()
             self._chunks.append(Chunk(usage=self._usage))
@@ -227,19 +228,18 @@ def _call_position(index: object) -> int | None:
 def _read_usage(usage: object) -> Usage | None:
     if not isinstance(usage, dict):
         return None
-    input_count = usage.get("prompt_tokens") or usage.get("input_tokens")
-    output_count = usage.get("completion_tokens") or usage.get("output_tokens")
+    prompt_details = as_record(usage.get("prompt_tokens_details"))
+    reply_details = as_record(usage.get("completion_tokens_details"))
     return Usage(
-        input_count if isinstance(input_count, int) else 0,
-        output_count if isinstance(output_count, int) else 0,
-        _read_detail(usage.get("prompt_tokens_details"), "cached_tokens"),
-        _read_detail(usage.get("completion_tokens_details"), "reasoning_tokens"),
+        _as_count(usage.get("prompt_tokens") or usage.get("input_tokens")),
+        _as_count(usage.get("completion_tokens") or usage.get("output_tokens")),
+        _as_count(prompt_details.get("cached_tokens")),
+        _as_count(reply_details.get("reasoning_tokens")),
     )
 
 
-def _read_detail(details: object, name: str) -> int:
-    count = as_record(details).get(name)
-    return count if isinstance(count, int) else 0
+def _as_count(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 BOM: Final = b"\xef\xbb\xbf"

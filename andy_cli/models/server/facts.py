@@ -189,7 +189,8 @@ def _read_listed(answer: Json, model: str) -> ServerFacts:
     counts.append(_as_count(as_record(row.get("meta")).get("n_ctx_train")))
     context = next(filter(None, counts), None)
     owner = next((text_of(item, "owned_by") for item in model_rows), "")
-    return ServerFacts(context, _read_abilities(row), kind=owner * (owner in OWNERS))
+    kind = owner if owner in OWNERS else ""
+    return ServerFacts(context, _read_abilities(row), kind=kind)
 
 
 def _read_abilities(row: Json) -> tuple[str, ...]:

@@ -47,9 +47,18 @@ class ApprovalChoices(NamedTuple):
         return f"  always: {spell_out(self.meaning)} (the rule {rules}, e edits it)"
 
     @property
+    def answers(self) -> list[str]:
+        """The answers that can be typed, each with its meaning."""
+        answers = ["1 once"]
+        if self.session:
+            answers.append("2 this session")
+        if self.always:
+            answers.append("3 always")
+        return [*answers, "4 no (asks why)"]
+
+    @property
     def answer_line(self) -> str:
-        choices = ["1 once", *["2 this session"] * self.session, *["3 always"] * bool(self.always)]
-        return "  ".join([*choices, "4 no (asks why)"]) + " "
+        return "  ".join(self.answers) + " "
 
 
 def find_choices(request: ApprovalRequest, workspace: Path) -> ApprovalChoices:
@@ -71,7 +80,8 @@ def describe_rules(request: ApprovalRequest, rules: Sequence[str], workspace: Pa
     if access.address:
         site = specs[0].removesuffix("/**").rpartition(" ")[2]
         places = " and ".join(_describe_places(spec, workspace) for spec in specs[1:])
-        return f"ask {site} for anything" + f" and keep it in {places}" * bool(places)
+        asks = f"ask {site} for anything"
+        return f"{asks} and keep it in {places}" if places else asks
     if access.places:
         action_verb = request.action.partition(" ")[0]
         places = " and ".join(_describe_places(spec, workspace) for spec in specs)
@@ -101,8 +111,10 @@ def _describe_places(path_spec: str, workspace: Path) -> str:
 
 def render_headline(request: ApprovalRequest) -> str:
     """`andy wants to edit calc.py (1 line added)`, `andy wants to run: pytest -q`."""
-    summary = f" ({request.access.summary})" * bool(request.access.summary)
-    return f"andy wants to {spell_out(_describe_action(request) + summary)}"
+    headline = _describe_action(request)
+    if request.access.summary:
+        headline += f" ({request.access.summary})"
+    return f"andy wants to {spell_out(headline)}"
 
 
 def _describe_action(request: ApprovalRequest) -> str:
@@ -190,9 +202,9 @@ def refuse_with_reason(reason: str) -> ApprovalAnswer:
 
 def describe_bad_answer(written_answer: str, offered: ApprovalChoices) -> str:
     """Describe what can be answered, to somebody who typed something else."""
-    numbers = ["1", *["2"] * offered.session, *["3"] * bool(offered.always), "4"]
+    numbers = ", ".join(answer[0] for answer in offered.answers)
     typed = spell_out(written_answer.strip()[:40])
-    return f"{typed!r} is no answer: type {', '.join(numbers)}, or Esc for no."
+    return f"{typed!r} is no answer: type {numbers}, or Esc for no."
 
 
 def parse_edited_rules(text: str, rules: Rules, tools: Collection[str]) -> ApprovalAnswer:

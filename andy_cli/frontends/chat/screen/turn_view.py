@@ -296,7 +296,9 @@ class TurnView:
     def _write_plain(self, text: str) -> None:
         """Without redrawing: as the model wrote it."""
         if not self._is_midway:
-            text = "\n" * bool(self._kind_above) + text.lstrip()
+            text = text.lstrip()
+            if self._kind_above:
+                text = f"\n{text}"
         self._is_midway, self._kind_above = True, "text"
         self._console.file.write(text)
         self._console.file.flush()

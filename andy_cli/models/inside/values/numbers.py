@@ -116,7 +116,7 @@ def find_long_numbers(text: str) -> list[tuple[float, int, int]]:
     return [
         (float(thing.text), thing.start, thing.end)
         for thing in find_things(text)
-        if thing.kind == "phone" and re.fullmatch(r"[1-9]\d*", thing.text)
+        if thing.kind == "phone" and thing.text.isdecimal() and thing.text[0] in "123456789"
     ]
 
 
