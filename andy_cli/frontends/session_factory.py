@@ -189,7 +189,7 @@ def keep_rules(rules: Sequence[str]) -> Path:
     return save("guard.allow", lambda learned: [*dict.fromkeys((*learned, *rules))])
 
 
-def describe_server(chosen: Chosen, settings: Settings, forget: bool = False) -> ModelServer:
+def describe_server(chosen: Chosen, settings: Settings, forget: bool) -> ModelServer:
     """Describe the chosen model's server: what is remembered of it, and how it is asked.
 
     With `forget` nothing is kept.

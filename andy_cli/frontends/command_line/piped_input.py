@@ -25,7 +25,7 @@ CAME_TOO_LATE = (
 )
 
 
-def read_piped(wait_for_input: bool, quiet: bool = False, seconds: float = 0.0) -> str:
+def read_piped(wait_for_input: bool, quiet: bool, seconds: float) -> str:
     """Read what is piped in, within so many seconds where it is not 0. Raises LimitError.
 
     `wait_for_input`: there is no task without it. Else a pipe that is silent is waited for if
@@ -63,7 +63,7 @@ def has_come(descriptor: int, seconds: float) -> bool:
     return bool(readable)
 
 
-def read_bytes(descriptor: int, seconds: float = 0.0) -> bytes:
+def read_bytes(descriptor: int, seconds: float) -> bytes:
     """Read to the end or a little beyond the limit. Raises LimitError after so many seconds.
 
     Not from `sys.stdin.buffer`: Python waits at its end for a thread that holds that one's lock.

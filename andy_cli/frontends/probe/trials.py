@@ -188,7 +188,7 @@ def describe_row(row: ProbeRow) -> str:
 
 
 async def try_way(
-    bench: ProbeBench, probed_way: ProbedWay, counted: str, ahead: ProbeRow | None = None
+    bench: ProbeBench, probed_way: ProbedWay, counted: str, ahead: ProbeRow | None
 ) -> ProbeRow:
     """Try all tasks in one notation; `ahead` is the one that did best before it."""
     tasks = TASKS * bench.tries

@@ -64,7 +64,7 @@ class StreamedCall:
 
 
 class StreamedCalls:
-    def __init__(self, tools: Tools, most_calls: int | None = None) -> None:
+    def __init__(self, tools: Tools, most_calls: int | None) -> None:
         """`tools`: those of which the client gets a call. `most_calls`: so many it gets at most."""
         self._tools = tools
         self._most_calls = most_calls
@@ -258,13 +258,9 @@ class EarlyCall:
         self._next_size = size + GROWTH + size // GROWTH
         self._next_time = monotonic() + MIN_INTERVAL
         open_call = compiler.read_open_call()
-        if (
-            open_call is None
-            or open_call.name not in self._tools
-            or self._is_copied(compiler.open_text)
-        ):
+        if open_call is None or open_call.name not in self._tools:
             return None
-        return self._add_arguments(open_call)
+        return None if self._is_copied(compiler.open_text) else self._add_arguments(open_call)
 
     def _is_copied(self, written: str) -> bool:
         request = ToolRequest("", span=(0, len(written)))
@@ -273,10 +269,10 @@ class EarlyCall:
     def _add_arguments(self, open_call: OpenCall) -> ToolCallDelta | None:
         if not self.is_begun:
             self._arguments = SureArguments(tool_parameters(self._tools[open_call.name]))
+        elif open_call.name != self.name:
+            return None
         text_before = self._arguments.text
-        if (self.is_begun and open_call.name != self.name) or not open_call.arguments.startswith(
-            text_before
-        ):
+        if not open_call.arguments.startswith(text_before):
             return None
         self._arguments.add_text(open_call.arguments[len(text_before) :])
         # Its end waits for the end of the reply: a call that is cut off is never whole.
@@ -291,11 +287,8 @@ class EarlyCall:
 
     def note_invalid_calls(self, calls: Sequence[CompletedCall]) -> None:
         """Keep the call as the model wrote it first, should nothing better come of it."""
-        for call in calls[:1]:
-            if call.name == self.name:
-                self._invalid_arguments = self._invalid_arguments or self._fit_arguments(
-                    call.arguments
-                )
+        if calls and calls[0].name == self.name and not self._invalid_arguments:
+            self._invalid_arguments = self._fit_arguments(calls[0].arguments)
 
     def complete_calls(
         self,
@@ -314,10 +307,8 @@ class EarlyCall:
             raise unusable_call_error(self.name)
         completed = CompletedCall(0, self.id, self.name, text or self._sent_text, bool(text))
         others = [call for call in calls if call is not own_call]
-        return (
-            completed,
-            *(call._replace(position=position) for position, call in enumerate(others, 1)),
-        )
+        renumbered = (call._replace(position=position) for position, call in enumerate(others, 1))
+        return (completed, *renumbered)
 
     def _find_whole_text(self, own_call: CompletedCall) -> str:
         """The arguments of the call that was made of it in the end, else as they were first

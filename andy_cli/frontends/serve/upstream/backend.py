@@ -233,10 +233,8 @@ def _choose_status(status: int) -> int:
     return status if 400 <= status < 600 and status not in (401, 403, 407) else 502
 
 
-def translate_refusal(
-    status: int, refusal: ServerRefusal, headers: Mapping[str, str] | None = None
-) -> ApiError:
-    """Translate the refusal of a model's server into what the client gets."""
+def translate_refusal(status: int, refusal: ServerRefusal, headers: Mapping[str, str]) -> ApiError:
+    """Translate the refusal of a model's server into what the client gets, with these headers."""
     message = redact_text(refusal.message) or f"The model's server answered {status}."
     if status == 401:
         message = f"The model's server does not take the key of this server: {message}"
@@ -246,7 +244,7 @@ def translate_refusal(
     if too_long(refusal):  # by this code clients know that shortening helps
         passed_status, kind, code = 400, BAD_REQUEST, "context_length_exceeded"
     if passed_status == 502 and status < 500:
-        headers = {**(headers or {}), "x-should-retry": "false"}
+        headers = {**headers, "x-should-retry": "false"}
     field = next(iter(refusal.fields), None)
     api_error = ApiError(passed_status, message, kind, code, headers, field)
     api_error.refusal = refusal

@@ -41,11 +41,11 @@ COMMENT = b": still writing\n\n"
 
 
 class AnswerWriter(Protocol):
+    """Writes one answer."""
+
     def streams_call(self, name: str) -> bool:
         """Tell whether the arguments of a call of this tool can go on in pieces."""
         ...
-
-    """Writes one answer."""
 
     def write_event(self, answer_part: AnswerPart) -> bytes:
         """Write a part of a streamed answer; `Finish` ends the stream."""
@@ -135,9 +135,8 @@ def fit_wire(answer_wire: ClientWire, body: object) -> ClientWire:
 def complete_path(path: str) -> str:
     """The path with `/v1` where a client leaves it out."""
     versioned_path = f"/v1{path}"
-    return (
-        versioned_path if versioned_path in WITHOUT_VERSION or path.startswith("/models/") else path
-    )
+    is_shortened = versioned_path in WITHOUT_VERSION or path.startswith("/models/")
+    return versioned_path if is_shortened else path
 
 
 def find_wire(path: str, headers: Iterable[tuple[bytes, bytes]]) -> ClientWire:

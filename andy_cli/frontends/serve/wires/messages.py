@@ -486,7 +486,7 @@ class MessagesWriter:
             return b""
         self._blocks[-1][self._open] = "".join(self._texts)
         self._texts, self._open = [], ""
-        return write_messages_event("content_block_stop", index=len(self._blocks) - 1)
+        return write_messages_event("content_block_stop", index=self._block_index)
 
     def _calling_piece(self, answer_part: ToolCallDelta) -> bytes:
         """More of a call that is being written."""
@@ -508,16 +508,21 @@ class MessagesWriter:
         text, self._calling = answer_part.arguments[len(self._calling) :], ""
         self._blocks[-1] = {**self._blocks[-1], "input": read_arguments(answer_part.arguments)}
         delta = {"type": "input_json_delta", "partial_json": text}
-        stop_event = write_messages_event("content_block_stop", index=len(self._blocks) - 1)
+        stop_event = write_messages_event("content_block_stop", index=self._block_index)
         return first + self._write_delta(delta) + stop_event
+
+    @property
+    def _block_index(self) -> int:
+        """Of the last block."""
+        return len(self._blocks) - 1
 
     def _write_start(self, block: Mapping[str, object]) -> bytes:
         return write_messages_event(
-            "content_block_start", index=len(self._blocks) - 1, content_block=block
+            "content_block_start", index=self._block_index, content_block=block
         )
 
     def _write_delta(self, delta: Mapping[str, object]) -> bytes:
-        return write_messages_event("content_block_delta", index=len(self._blocks) - 1, delta=delta)
+        return write_messages_event("content_block_delta", index=self._block_index, delta=delta)
 
     def _write_end(self, finish: Finish) -> bytes:
         reason = REASONS.get(finish.reason, "stop_sequence" if finish.stopped_at else "end_turn")
@@ -526,18 +531,17 @@ class MessagesWriter:
         usage = {
             "input_tokens": max(0, finish.input_tokens - cached),
             "output_tokens": finish.output_tokens,
-            **({"cache_read_input_tokens": cached} if cached else {}),
         }
+        if cached:
+            usage["cache_read_input_tokens"] = cached
         self._message = {**self._message, **ended, "usage": usage}
-        return write_messages_event(
-            "message_delta", delta=ended, usage=usage
-        ) + write_messages_event("message_stop")
+        change = write_messages_event("message_delta", delta=ended, usage=usage)
+        return change + write_messages_event("message_stop")
 
 
 def write_messages_error(api_error: ApiError) -> dict[str, object]:
-    kind = KINDS.get(
-        api_error.status, "invalid_request_error" if api_error.status < 500 else "api_error"
-    )
+    usual_kind = "invalid_request_error" if api_error.status < 500 else "api_error"
+    kind = KINDS.get(api_error.status, usual_kind)
     error_record: dict[str, object] = {"type": kind, "message": api_error.message}
     if api_error.details:
         error_record["details"] = api_error.details
