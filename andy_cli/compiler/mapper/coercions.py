@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Set
-from operator import is_not
 from typing import NamedTuple, TypeGuard
 
 from andy_cli.compiler.bodies.typed import kind_of
@@ -107,13 +106,21 @@ def settle_numbers(value: object, node: SchemaNode | None) -> object:
 
     Everywhere else it becomes a float. A value in which there is none comes back itself.
     """
+    if not holds_written_number(value):
+        return value
     if isinstance(value, dict):
-        pairs = {key: settle_numbers(item, node and node.child(key)) for key, item in value.items()}
-        return pairs if any(map(is_not, pairs.values(), value.values())) else value
+        return {key: settle_numbers(item, node and node.child(key)) for key, item in value.items()}
     if isinstance(value, list):
-        items = [settle_numbers(item, node and node.item(at)) for at, item in enumerate(value)]
-        return items if any(map(is_not, items, value)) else value
+        return [settle_numbers(item, node and node.item(at)) for at, item in enumerate(value)]
     return settle_number(value, node) if isinstance(value, WrittenFloat) else value
+
+
+def holds_written_number(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(holds_written_number, value.values()))
+    if isinstance(value, list):
+        return any(map(holds_written_number, value))
+    return isinstance(value, WrittenFloat)
 
 
 def settle_number(number: WrittenFloat, node: SchemaNode | None) -> str | float:

@@ -289,7 +289,7 @@ def _are_plain_json(values: Iterable[object], depth: int) -> bool:
         if isinstance(value, str):
             if not value.isascii():
                 return False
-        elif isinstance(value, float):
+        elif isinstance(value, float) and kind is float:
             if not isfinite(value):
                 return False
         elif kind not in CONTAINER_TYPES or not _is_plain_json(value, depth + 1):

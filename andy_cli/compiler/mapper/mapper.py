@@ -241,7 +241,9 @@ def map_call(
         return Mapped((call,), problems=(Problem("", "type", str(fault)),))
     tool = tools[tool_match.name]
     schema = prepare_schema(tool)
-    settled_arguments = settle_numbers(given_arguments, schema.node)
+    settled_arguments = given_arguments
+    if given_arguments is not arguments:  # a number in letters of its own is copied
+        settled_arguments = settle_numbers(given_arguments, schema.node)
     mapped = _fit_arguments(
         tool_match,
         settled_arguments,
