@@ -294,9 +294,11 @@ def _judge_executed(
 def _judge_xargs(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
     """Judge `xargs` by what it runs; what it is given is judged where the line is known."""
     try:
-        _, command = getopt(list(arguments), "0rn:L:P:I:d:", ["null", "no-run-if-empty"])
+        options, command = getopt(list(arguments), "0rn:L:P:d:", ["null", "no-run-if-empty"])
     except GetoptError as error:
         return f"xargs is not known to read only: {error}"
+    if any(option == "-d" and value != r"\n" for option, value in options):
+        return "xargs makes other names of the ones that it is given"
     return _judge_executed("xargs", command, folder, inside)
 
 
@@ -309,8 +311,15 @@ def takes_unknown_names(command: ShellCommand, commands: Sequence[ShellCommand])
     return has_files or not feeding or not all(map(_passes_names, feeding))
 
 
+LISTING = frozenset(["-l", "--files", "--files-with-matches"])
+SIFTERS = frozenset(["head", "tail", "sort", "uniq", "grep"])
+SIFTING = frozenset(f"-{letter}" for letter in "0123456789EFGdeiknrtuvwxz")
+"""Options with which a sifter prints no line otherwise than it came: `tail -c +2` cuts names."""
+
+
 def _passes_names(command: ShellCommand) -> bool:
-    """Tell whether a command prints names that it found, or sifts what flows into it."""
+    """Tell whether a command prints names that it found, or sifts what flows into it. What cuts
+    them may make `/etc/passwd` of `./etc/passwd`."""
     if any(is_secret(resolve_place(word, ShellFolder())) for word in command.texts):
         return False
     match command.texts:
@@ -318,12 +327,21 @@ def _passes_names(command: ShellCommand) -> bool:
             return not {"-printf", "-ls", "-exec"} & {*expressions}
         case ("fd", *_) | ("git", "ls-files", *_):
             return True
-        case ("rg" | "grep", *options) if {"-l", "-rl", "--files", "-lr"} & {*options}:
-            return True
-        case (name, *_) if name not in SCRIPTS:
-            program = read_only_programs().get(name)
-            return program is not None and program.filters and _touches_no_file(command)
+        case ("rg" | "grep" as name, *arguments) if LISTING & _parse_options(name, arguments):
+            return "--json" not in arguments
+        case (name, *arguments) if name in SIFTERS:
+            return _parse_options(name, arguments) <= SIFTING and _touches_no_file(command)
     return False
+
+
+def _parse_options(name: str, arguments: Sequence[str]) -> set[str]:
+    """Parse which options a program of the table is given; a value of one may look as another."""
+    reader = read_only_programs()[name]
+    try:
+        options, _ = gnu_getopt(list(arguments), reader.letters, reader.long)
+    except GetoptError as error:
+        return {str(error)}
+    return {option for option, _ in options}
 
 
 def _judge_cd(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
