@@ -49,7 +49,8 @@ COMMA_IN_ONE = frozenset("city location address place destination point author t
 NUMBER_SIGN = Expression(r"#(\d{1,15})")
 """A number by its sign, as issues are named: `#12`."""
 NUMBERED = frozenset(["number", "identifier"])
-SHELL_SIGNS = frozenset(";|&<>()")
+SHELL_WORD = Expression(r"\d*[;|&<>]|[()]+$|`|\$\(|(?:~|\$[A-Za-z_{])\S*$")
+"""A word that the shell would not take as it is: `2>&1`, `&&`, `~/a`, `$HOME`."""
 TYPE_KEYS = STANDARD_KINDS | frozenset("str int float bool list dict".split())
 SIMPLE_KINDS = frozenset(["string", "integer", "number", "boolean"])
 PATH = "path"
@@ -239,7 +240,8 @@ def read_number_sign(text: str, node: SchemaNode, name: str) -> Iterator[Coercio
     """Read `#12`: a guess but where a number is the name of something, and no amount."""
     numbered = NUMBER_SIGN.fullmatch(text.strip()) if node.takes("integer") else None
     if numbered is not None:
-        is_name = not NUMBERED.isdisjoint(canonical_words(name))
+        is_counted = plain_name(name).endswith("count")
+        is_name = not (is_counted or NUMBERED.isdisjoint(canonical_words(name)[-1:]))
         yield Coercion(1 if is_name else 4, int(numbered[1]))
 
 
@@ -405,7 +407,7 @@ def coerce_list(value: object, node: SchemaNode, name: str) -> Iterator[Coercion
     if len(value) == 1:
         yield Coercion(2, value[0])
     if node.takes("string") and not node.choices:
-        yield from join_list(value, node)
+        yield from join_list(value, node, name)
     if node.takes("object"):
         yield from read_entries(value, node)
     item = node.item(0) if node.takes("array") else None
@@ -413,22 +415,28 @@ def coerce_list(value: object, node: SchemaNode, name: str) -> Iterator[Coercion
         yield Coercion(2, [value])
 
 
-def join_list(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
+def join_list(value: list[object], node: SchemaNode, name: str) -> Iterator[Coercion]:
     """One text for a list, in the form that the description asks for."""
     are_simple = all(isinstance(item, str | int | float) for item in value)
     if are_simple and is_comma_separated(node):
         yield Coercion(3, ",".join(map(str, value)))
     elif "json" in node.about:
         yield Coercion(2, write_json(value))
-    elif are_simple and "command line" in node.about and is_one_command(value):
+    elif are_simple and is_command_line(node, name) and is_one_command(value):
         yield Coercion(2, shlex.join(map(str, value)))
+
+
+def is_command_line(node: SchemaNode, name: str) -> bool:
+    """Tell whether a text is a command line, by its name and its description: one that only
+    speaks of command lines may be a note."""
+    return "command line" in node.about and relation_cost("command", name, "", "") is not None
 
 
 def is_one_command(value: list[object]) -> bool:
     """Tell whether a list is a program and what it is given: not several lines, and no sign that
     the shell would have to see."""
     is_program = len(value) > 1 and len(str(value[0]).split()) == 1
-    return is_program and not any(str(word) and set(str(word)) <= SHELL_SIGNS for word in value)
+    return is_program and not any(SHELL_WORD.match(str(word)) for word in value)
 
 
 def read_entries(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
