@@ -62,8 +62,9 @@ def find_members(value: object, choices: Sequence[object]) -> Iterator[tuple[int
 
 def _has_sign_before(text: str, choices: Sequence[object]) -> bool:
     """Tell whether a sign that no member has stands before a word, and not before a number."""
-    sign, first_letter = text.strip()[:1], text.strip()[1:2]
-    if sign not in SIGNS_BEFORE or not first_letter.isalpha():
+    sign, first_letter, last_letter = text.strip()[:1], text.strip()[1:2], text.strip()[-1:]
+    is_enclosed = sign == "<" and last_letter == ">"
+    if sign not in SIGNS_BEFORE or is_enclosed or not first_letter.isalpha():
         return False
     return not any(str(choice).startswith(sign) for choice in choices)
 

@@ -21,6 +21,7 @@ from andy_cli.compiler.mapper.synonyms import (
     is_count,
     is_silent,
     is_wrapper,
+    join_words,
     may_fill,
     plain_name,
     relation_cost,
@@ -263,7 +264,7 @@ def find_meant_name(assignment: Assignment, written: str) -> str:
     """Find the declared name that a written one stands for; empty: none, or more than one."""
     lowest_cost, nearest_names = find_nearest_properties(assignment, written)
     if len(nearest_names) > 1:
-        nearest_names = [name for name in nearest_names if name in assignment.node.required]
+        nearest_names = _prefer_names(assignment, written, nearest_names)
     if len(nearest_names) != 1 or not assignment.scope.allows(lowest_cost):
         return ""
     if names_part_of_two(assignment, written, nearest_names[0]):
@@ -271,6 +272,14 @@ def find_meant_name(assignment: Assignment, written: str) -> str:
     return (
         nearest_names[0] if assignment.fits(assignment.unknown[written], nearest_names[0]) else ""
     )
+
+
+def _prefer_names(assignment: Assignment, written: str, names: list[str]) -> list[str]:
+    """Prefer the name of the same words, as working_dir to cwd for `working_directory`, else those
+    that must be given."""
+    same_names = [name for name in names if join_words(name) == join_words(written)]
+    required_names = [name for name in names if name in assignment.node.required]
+    return same_names if len(same_names) == 1 else required_names
 
 
 def find_nearest_properties(assignment: Assignment, written: str) -> tuple[int, list[str]]:
