@@ -414,7 +414,10 @@ def lift_from_wrappers(assignment: Assignment) -> None:
         lifted = {
             same_names[0]: inner[key] for key, same_names in names.items() if len(same_names) == 1
         }
-        if len(lifted) == len(inner):
+        is_list = not isinstance(value, dict)
+        fills_missing = not lifted.keys().isdisjoint(assignment.missing_names)
+        # The one entry of a list is data, as a row is, where nothing that is missing is in it.
+        if len(lifted) == len(inner) and (fills_missing or not is_list):
             assignment.unknown.pop(written)
             assignment.assigned.update(lifted)
             assignment.record_change(CERTAIN, f"took what stood in {written}")
@@ -477,7 +480,15 @@ def _name_as_item(given: Mapping[str, object], item: SchemaNode) -> dict[str, ob
     inner_names = {plain_name(inner): inner for inner in item.properties}
     named = {inner_names.get(plain_name(written), ""): value for written, value in given.items()}
     is_item = bool(item.required) and set(item.required) <= named.keys() - {""}
-    return named if is_item and "" not in named and len(named) == len(given) else None
+    if not is_item or "" in named or len(named) < len(given):
+        return None
+    has_several = any(_is_several(value, item.child(name)) for name, value in named.items())
+    return None if has_several else named
+
+
+def _is_several(value: object, child: SchemaNode | None) -> bool:
+    """Tell whether a list is given for one thing: it may be one for each of several items."""
+    return isinstance(value, list) and child is not None and not child.takes("array")
 
 
 def fill_forced_values(assignment: Assignment) -> None:
