@@ -1,7 +1,7 @@
 """Find what else a value may stand for, by the kind that the schema wants."""
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple, TypeGuard
 
 from andy_cli.compiler.bodies.typed import kind_of
@@ -537,7 +537,7 @@ def read_value_key(
     other_items = {
         key: item
         for key, item in items.items()
-        if key not in value_keys and not _says_only_form(key, item)
+        if key not in value_keys and not _says_only_form(key, item, value_keys, name)
     }
     if not other_items:
         yield Coercion(2, value)
@@ -545,10 +545,13 @@ def read_value_key(
         yield from read_with_unit(value, next(iter(other_items.values())), node, name)
 
 
-def _says_only_form(key: str, item: object) -> bool:
-    """Tell whether an item speaks of the form of a value: a type that is none of JSON says more."""
-    is_said_type = key in ("type", "kind") and plain_name(str(item)) not in TYPE_KEYS
-    return key in SCHEMA_KEYS and not is_said_type
+def _says_only_form(key: str, item: object, value_keys: Sequence[str], name: str) -> bool:
+    """Tell whether an item speaks of the form of a value: a type says more, unless it is one of
+    JSON, or only says again what is there, as in `{"type": "text", "text": "a"}`."""
+    if key not in ("type", "kind"):
+        return key in SCHEMA_KEYS
+    said_type = str(item)
+    return plain_name(said_type) in value_keys or is_value_key(said_type, name)
 
 
 def read_with_unit(value: object, unit: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
