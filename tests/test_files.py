@@ -1045,7 +1045,7 @@ def test_nobody_is_asked_about_an_edit_of_a_file_that_is_too_large(workspace: Pa
     edit = {"path": "a.csv", "old_string": "one", "new_string": "two"}
     with pytest.raises(ToolError, match="that is too much to edit"):
         claimed(TOOLS, "edit_file", **edit)
-    assert "A command as sed can change it." in refused("edit_file", **edit)
+    assert "A command such as sed can change it." in refused("edit_file", **edit)
 
 
 def test_an_edit_that_is_not_clear_says_what_there_is(workspace: Path) -> None:
@@ -1062,7 +1062,7 @@ def test_an_edit_that_is_not_clear_says_what_there_is(workspace: Path) -> None:
         "That text is not in a, so nothing was changed. The nearest lines: 1: def main():"
     )
     assert said("\n  stop()") == (
-        "That text is not in a as it was given: in line 4 there are other blanks in it. "
+        "That text is not in a as it was given: in line 4 the white space differs. "
         "Line 4 as it is: \\tstop( )"
     )
     assert said("quite another thing").endswith("read_file shows what is.")
@@ -1080,19 +1080,19 @@ PROGRAM = (
     [
         (
             "def f():\n    a = 1\n    b = 2\n",
-            "in line 3 there are other blanks in it. Line 3 as it is: \\tb = 2",
+            "in line 3 the white space differs. Line 3 as it is: \\tb = 2",
         ),
         (
             "def f():\n\n    a = 1\n",
-            "in line 2 there are other blanks in it. Line 2 as it is:     a = 1",
+            "in line 2 the white space differs. Line 2 as it is:     a = 1",
         ),
-        ("\n\n    a = 1\n    c = 4\n", "line 9 is another one. Line 9 as it is:     c = 3"),
-        ("= 1\n    c = 3\n    return b", "line 10 is another one. Line 10 as it is:     return a"),
+        ("\n\n    a = 1\n    c = 4\n", "line 9 differs. Line 9 as it is:     c = 3"),
+        ("= 1\n    c = 3\n    return b", "line 10 differs. Line 10 as it is:     return a"),
         (
             "    c = 3\n    return a\n",
-            "which ends before it does. Line 10, the last one:     return a",
+            "the file ends before the text does. Line 10, the last one:     return a",
         ),
-        ("    return a\n\n\ndef h():\n", "line 7 is another one. Line 7 as it is: def g():"),
+        ("    return a\n\n\ndef h():\n", "line 7 differs. Line 7 as it is: def g():"),
     ],
 )
 def test_of_several_lines_to_replace_the_one_that_differs_is_named(

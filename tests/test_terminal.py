@@ -255,7 +255,7 @@ def test_a_program_in_the_background_lives_on_when_it_prints_and_that_is_kept(
     """Its pipe is read on: one that nobody reads ends a program at its next line."""
     waiting = "until [ -e go ]; do sleep 0.05; done"
     told = ran(f"({waiting}; echo one; echo key={KEY}; echo three; touch over) & echo started")
-    kept = re.search(r"what it prints from now on is in (\S+) until andy ends", told["note"])
+    kept = re.search(r"its further output is in (\S+) until andy ends", told["note"])
     assert kept, told
     (workspace / "go").touch()
     until = time.monotonic() + 20

@@ -131,7 +131,7 @@ def describe_ending(finished: CommandRun) -> str:
     if finished.code in SHELL_SAYS:
         notes.append(SHELL_SAYS[finished.code].rstrip(".").lower())
     if finished.ending == "left":
-        notes.append("a program goes on in the background")
+        notes.append("a program is still running in the background")
     if finished.later_output:
         notes.append(finished.later_output)
     return "; ".join(notes)

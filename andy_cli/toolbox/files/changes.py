@@ -168,7 +168,7 @@ def _check_edited_size(size: int, name: str) -> None:
     if size > MAX_EDITED_BYTES:
         raise ToolError(
             f"{name} is larger than {show_size(MAX_EDITED_BYTES)}: that is too much to edit.",
-            "A command as sed can change it.",
+            "A command such as sed can change it.",
         )
 
 

@@ -21,7 +21,7 @@ NEAREST, LIKE = 3, 60
 MAX_NAMED_PLACES = 5
 """Places that are named where there are more than one."""
 MAX_STARTS = 1000
-"""Places at which a text that is not there may begin."""
+"""Lines that are compared as the beginning of a text that is not there."""
 MAX_LINE_LENGTH = 120
 
 
@@ -55,8 +55,8 @@ def replace_text(
 
 
 def _find_form(text: str, old_text: str) -> AccentForm | None:
-    """Find how a text has the accents of what is looked for, where that is another way: macOS and
-    some PDF programs write two signs, a letter and its accent, for one."""
+    """Find the Unicode form in which a text has the old text, if only its accents differ: macOS and
+    some PDF programs write a letter and its accent as two characters."""
     if old_text.isascii() or old_text in text:
         return None
     return next((form for form in FORMS if normalize(form, old_text) in text), None)
@@ -110,10 +110,10 @@ def _explain_missing(text: str, old_text: str, name: str) -> ToolError:
     start = _spaced_otherwise(lines, old_text)
     if start is not None:
         number = start + _count_same(lines[start - 1 :], old_lines)
-        reason = f"in line {number} there are other blanks in it"
+        reason = f"in line {number} the white space differs"
         return _explain_difference(lines, number, reason, name)
     if old_lines and (found := _find_difference(lines, old_lines)):
-        return _explain_difference(lines, found, f"line {found} is another one", name)
+        return _explain_difference(lines, found, f"line {found} differs", name)
     nearest = _nearest_lines(lines, old_text)
     return ToolError(
         f"That text is not in {name}, so nothing was changed.",
@@ -126,7 +126,7 @@ def _is_blank(line: str) -> bool:
 
 
 def _count_same(lines: Sequence[str], old_lines: Sequence[str]) -> int:
-    """Count the first lines that are the same; where all are, the first one is not quite."""
+    """Count the lines that are the same before the first that differs; 0 where none differs."""
     last = len(old_lines) - 1
     for index, old_line in enumerate(old_lines):
         line = lines[index] if index < len(lines) else ""
@@ -157,7 +157,7 @@ def _find_difference(lines: Sequence[str], old_lines: Sequence[str]) -> int:
 def _explain_difference(lines: Sequence[str], number: int, reason: str, name: str) -> ToolError:
     if number > len(lines):
         return ToolError(
-            f"That text is not in {name}, which ends before it does.",
+            f"That text is not in {name}: the file ends before the text does.",
             f"Line {len(lines)}, the last one: {_shorten_line(lines[-1])}",
         )
     return ToolError(

@@ -141,8 +141,9 @@ class Spool:
 
 
 def keep_later_output(reading: int, known_secrets: Sequence[str]) -> str:
-    """Keep what a program that was left running still prints to this pipe, as long as andy runs;
-    return where, in words, or nothing where it prints elsewhere.
+    """Keep what a program that was left running still prints to this pipe, as long as andy runs.
+
+    Return a sentence that says where; nothing if the program prints elsewhere.
 
     A pipe that nobody reads ends a program at its next line.
     """
@@ -152,10 +153,10 @@ def keep_later_output(reading: int, known_secrets: Sequence[str]) -> str:
     following = threading.Thread(target=_fill_spool, args=(os.dup(reading), spool), daemon=True)
     following.start()
     if spool.path is None:
-        return "what it prints from now on cannot be kept"
+        return "its further output cannot be kept"
     return (
-        f"what it prints from now on is in {spool.path} until andy ends, and its next line may end "
-        "it then, unless it is started with its output in a file of its own"
+        f"its further output is in {spool.path} until andy ends; what it prints after that may end "
+        "it, unless it is started with its output redirected to a file"
     )
 
 

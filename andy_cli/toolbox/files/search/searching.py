@@ -315,7 +315,7 @@ class Search:
         closed = f"{count_noun(self._walk.closed, 'folder')} may not be read by this user."
         notes = {
             f"There are more than {MAX_RESULTS}. Narrow the pattern, the glob or the path.": is_cut,
-            "A pattern is looked for in one line at a time: look for one of its lines.": (
+            "A pattern is matched in one line at a time: search for one of its lines.": (
                 is_empty and LINE_BREAK.search(self._asked.pattern) is not None
             ),
             "Not everything was looked through: there is too much. Give a subfolder.": (
