@@ -21,7 +21,7 @@ def read_json(text: str | bytes, otherwise: object = None) -> object:
 
 
 class WrittenFloat(float):
-    """A number that Python writes otherwise: `3.10`, `1e3`. As a text it stays as it was written,
+    """A float that Python would write differently: `3.10`, `1e3`. `str` gives it as it was written,
     since a model that leaves out the quotation marks of a version means that text."""
 
     __slots__ = ("_text",)
@@ -37,7 +37,7 @@ class WrittenFloat(float):
 
 
 def read_float(text: str) -> float:
-    """The number, for the decoder of JSON that a model wrote."""
+    """Read a float of JSON that a model wrote; a WrittenFloat keeps how it was written."""
     number = float(text)
     return number if str(number) == text else WrittenFloat(text)
 

@@ -248,7 +248,7 @@ def test_a_name_is_found_in_whichever_code_points_it_is_written(
 
 
 @pytest.mark.parametrize(("on_disk", "asked"), [("NFC", "NFD"), ("NFD", "NFC")])
-def test_a_text_is_edited_in_whichever_code_points_it_is_written(
+def test_a_text_is_edited_whether_its_accents_are_characters_of_their_own_or_not(
     on_disk: Form, asked: Form, workspace: Path
 ) -> None:
     beginning = "é é \N{ANGSTROM SIGN}\n"
@@ -524,7 +524,7 @@ def test_without_a_capital_case_does_not_matter(tree: Path) -> None:
         ("a,b.txt", ["a,b.txt"]),
     ],
 )
-def test_a_glob_may_be_a_folder_or_several_between_commas(
+def test_a_glob_may_be_a_folder_or_several_globs_with_commas_between(
     glob: str, found: list[str], workspace: Path
 ) -> None:
     (workspace / "src" / "in").mkdir(parents=True)

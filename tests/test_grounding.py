@@ -895,7 +895,7 @@ def test_a_figure_of_one_file_that_is_told_of_another_is_found() -> None:
     assert not texts("`prod.ini` has 8081 bytes.", more, figures=True)
 
 
-def test_a_name_with_a_figure_behind_it_is_not_told_of_that_before_it() -> None:
+def test_a_figure_before_a_name_that_has_one_behind_it_is_not_marked() -> None:
     known = Evidence(("values=1503\nmean=42.3\nmedian=41.9",), "run it")
     assert not texts("With 1,503 of them the mean is 42.3.", known, figures=True)
     assert texts("The mean was 1,503.", known, figures=True) == ["1,503"]
@@ -1024,7 +1024,7 @@ def test_what_is_created_beside_a_draft_does_not_send_it() -> None:
     assert texts("I have sent Claire the reply.", event)
 
 
-def test_the_summary_of_a_run_that_failed_may_be_told_in_its_figures() -> None:
+def test_the_figures_of_a_failed_test_run_are_no_false_report() -> None:
     line = "Tests: 2 failed, 1 skipped, 39 passed, 42 total"
     evidence = Evidence((line,), "run the tests", (), (command("sh jest.sh", 1),))
     assert not texts("39 of the 42 tests pass, 2 fail and 1 was skipped.", evidence)

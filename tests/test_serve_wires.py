@@ -195,7 +195,7 @@ def test_a_document_in_bytes_has_its_title_for_a_name() -> None:
     assert (made.history[-1].content, kept["file"]) == (f"From 1904.\n{mark}", file)  # type: ignore[index]
 
 
-def test_a_format_has_two_names_in_anthropics_api() -> None:
+def test_the_answer_format_has_two_names_in_anthropics_api() -> None:
     wanted = {"type": "json_schema", "schema": {"type": "object"}}
     asked: list[dict[str, object]] = [
         {"output_format": wanted},  # of the beta

@@ -780,7 +780,7 @@ def test_what_is_asked_for_in_other_forms_than_a_question_is_answered_by_a_file(
         assert asked(text, here, weights_file).startswith(f"{rows[1]}\n\nRead phones.txt")
 
 
-def test_which_song_is_meant_is_not_asked_where_hardly_one_is_nor_for_ever(
+def test_which_song_is_meant_is_not_asked_about_a_film_nor_a_second_time(
     here: Path, weights_file: Path
 ) -> None:
     for song in (ROOT / "tests" / "music").glob("*.mp3"):

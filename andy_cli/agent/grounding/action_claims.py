@@ -410,8 +410,8 @@ def group_reports(
 
 
 def may_number_deed(sentence: Sentence, index: EvidenceIndex) -> bool:
-    """Tell whether an item with a number may be a deed of this turn, or of what an earlier call was
-    tried with: else it is of a plan, a sample or a text that was asked for."""
+    """Tell whether a numbered item may report an action of this turn, or one on what an earlier
+    call named: otherwise it belongs to a plan, a sample or a text that was asked for."""
     if is_action_tried(index):
         return True
     tried_names = find_names("\n".join(action.text for action in list_tried(index)))
@@ -555,8 +555,8 @@ def makes_draft(record: ActionRecord) -> bool:
 
 
 def may_have_sent(record: ActionRecord, named: Set[str]) -> bool:
-    """Tell whether a call beside a draft sent something: what else it created was no mail, but may
-    be an invitation of somebody who is named."""
+    """Tell whether a call beside that of a draft may have sent something. One that created
+    something may be an invitation, if it has a word of the sentence that the draft lacks."""
     if not makes_draft(record) and not named.isdisjoint(split_telling_words(record.arguments)):
         return True
     told = list_told_actions(record) or find_named_actions(record.tool) - {"run"}
@@ -626,8 +626,8 @@ def is_target_known(
 
 
 def has_untouched_file(clause: str, row: str, index: EvidenceIndex) -> bool:
-    """Tell whether of files in a row, as many as the clause before it says, calls changed some, and
-    others not."""
+    """Tell whether calls changed some files of a list, and others not; the clause before the list
+    says how many they are (`in 3 files: a.py, b.py and c.py`)."""
     files = FILE.findall(fold_text(row))
     if str(len(files)) not in split_words(clause):  # one of them may be where it comes from
         return False

@@ -78,9 +78,9 @@ def find_strange_values(
 def is_worth_asking(claim: Claim) -> bool:
     """Tell whether the model is asked for another answer: for a deed, a name and a figure that is
     hardly right by chance, nor known to everybody as a year."""
-    if claim.kind in LEAST_DIGITS:
+    if claim.kind in MIN_DIGITS:
         is_amount = claim.kind == "entry" or ":" not in claim.text
-        return is_amount and count_digits(claim.text) >= LEAST_DIGITS[claim.kind]
+        return is_amount and count_digits(claim.text) >= MIN_DIGITS[claim.kind]
     if claim.kind in COUNTED_KINDS:
         return is_precise(claim.text) and not YEAR.fullmatch(claim.text)
     return claim.kind not in ROUGH_KINDS
@@ -99,9 +99,9 @@ def drop_overlaps(claims: Sequence[Claim]) -> tuple[Claim, ...]:
 
 OF_ANOTHER_ROW = " (what was found has this figure in another row)"
 ROUGH_KINDS = frozenset("weekday spelled item source".split())
-LEAST_DIGITS = {"entry": 2, "row": 4}
-"""By kind of what was found in another row: in a sentence, where a time may be of anything, less is
-certain than in a line."""
+MIN_DIGITS = {"entry": 2, "row": 4}
+"""Digits from which a figure of another row is worth asking about: more in a sentence (`row`) than
+in a line of a table or a list (`entry`), which is more certain."""
 COUNTED_KINDS = frozenset("number percent size duration".split())
 """Kinds of figures of which a few digits tell little."""
 MARKER = " (not verified)"
@@ -145,7 +145,7 @@ def find_span(position: int, spans: Sequence[tuple[int, int]]) -> tuple[int, int
 
 def describe_claim(claim: Claim) -> str:
     """Give the text of a claim; of a figure of another row, that this is what it is."""
-    return f"{claim.text}{OF_ANOTHER_ROW if claim.kind in LEAST_DIGITS else ''}"
+    return f"{claim.text}{OF_ANOTHER_ROW if claim.kind in MIN_DIGITS else ''}"
 
 
 def write_rewrite_request(claims: Sequence[Claim]) -> str:

@@ -1,4 +1,4 @@
-"""Values of a file that an answer tells otherwise than an edit of the turn left them. Pure.
+"""Figures that an answer gives a value after an edit of the turn gave it another one. Pure.
 
 An edit says what stood in the file and what stands there now: `port = 8081`, `port = 9000`.
 """
@@ -14,10 +14,10 @@ from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text, spli
 from andy_cli.agent.grounding.text.vocabulary import STOP
 
 NUMBER = re.compile(r"(?<![\d.,])\d+(?!\d|[.,]\d)")
-REACH = 2
-"""Words between a figure and what it is told of."""
-STEM = 4
-"""Letters by which a word and its plural are the same."""
+MAX_WORDS_BETWEEN = 2
+"""Between a figure and the word that it belongs to."""
+STEM_LENGTH = 4
+"""Letters by which words are compared, so that a plural is the same word."""
 
 
 class ChangedValue(NamedTuple):
@@ -28,12 +28,13 @@ class ChangedValue(NamedTuple):
     beside: frozenset[str]
 
     def is_beside(self, text: str) -> bool:
-        return any(word[:STEM] in self.beside for word in split_words(fold_text(text)))
+        return any(word[:STEM_LENGTH] in self.beside for word in split_words(fold_text(text)))
 
 
 def find_change_claims(spoken: Sequence[Sentence], index: EvidenceIndex) -> Iterator[Claim]:
-    """Find the figures that are said to be so now of a changed value: the one before, and the one
-    that the user wished and no call wrote. What the edit wrote is nowhere in the answer."""
+    """Find the figures that an answer calls the present value where it is another: the one that an
+    edit replaced, and the one that the user asked for and no call wrote. An answer that has what
+    the edit wrote is left alone."""
     told = NUMBER.findall("\n".join(sentence.text for sentence in spoken))
     values = [value for value in list_changed_values(index) if value.new not in told]
     for sentence in spoken if values else ():
@@ -46,7 +47,7 @@ def find_change_claims(spoken: Sequence[Sentence], index: EvidenceIndex) -> Iter
 
 
 def find_present_figures(sentence: Sentence) -> Iterator[re.Match[str]]:
-    """Find the figures that stand close behind a word for now: `is now 8080`, and not `now has a
+    """Find the figures close behind a word for now: that of `is now 8080`, not that of `now has a
     minute instead of 30`."""
     text, languages = sentence.text, detect_languages(sentence.text)
     if sentence.question or any(language.unreal.search(text) for language in languages):
@@ -57,20 +58,24 @@ def find_present_figures(sentence: Sentence) -> Iterator[re.Match[str]]:
 
 def is_close(text: str, ends: Sequence[int], start: int) -> bool:
     """Tell whether few words stand between one of these ends and a start behind it."""
-    return any(end <= start and len(split_words(text[end:start])) <= REACH for end in ends)
+    return any(
+        end <= start and len(split_words(text[end:start])) <= MAX_WORDS_BETWEEN for end in ends
+    )
 
 
 def list_false_figures(values: Sequence[ChangedValue], index: EvidenceIndex) -> set[str]:
-    """List the figures that these do not have now."""
+    """List the figures that none of these values has now."""
     figures = {value.old for value in values}
     return figures.union(*(list_wished_figures(value, index) for value in values))
 
 
 def list_wished_figures(value: ChangedValue, index: EvidenceIndex) -> set[str]:
-    """List the figures that the user, and nobody else, named for the value, unless what was written
-    is of his too."""
+    """List the figures that only the user named for the value; none if the user also named the one
+    that was written."""
     words = split_words(fold_text(index.evidence.user))
-    nearby = ((word, words[max(at - REACH - 1, 0) : at + 2]) for at, word in enumerate(words))
+    nearby = (
+        (word, words[max(at - MAX_WORDS_BETWEEN - 1, 0) : at + 2]) for at, word in enumerate(words)
+    )
     wished = {word for word, beside in nearby if value.is_beside(" ".join(beside))}
     actions = (action.text for action in index.evidence.actions or ())
     known_texts = [index.given, *index.evidence.history, *actions]
@@ -79,8 +84,8 @@ def list_wished_figures(value: ChangedValue, index: EvidenceIndex) -> set[str]:
 
 
 def list_changed_values(index: EvidenceIndex) -> list[ChangedValue]:
-    """List the values that edits of the turn changed for good, and that stood in one place. What
-    ran or was written after them may have put them back."""
+    """List the values that edits of the turn changed and that stood in one place. Edits before
+    something ran or was written do not count: that may have put the values back."""
     values: list[ChangedValue] = []
     for action in index.evidence.actions or ():
         value = read_changed_value(action) if action.is_new_success else None
@@ -93,7 +98,7 @@ def list_changed_values(index: EvidenceIndex) -> list[ChangedValue]:
 
 
 def read_changed_value(action: ActionRecord) -> ChangedValue | None:
-    """Read which figure an edit replaced by another, if nothing else."""
+    """Read the figure that an edit replaced by another; None if it changed anything else."""
     values = parse_result(action.arguments)
     if not isinstance(values, dict):
         return None
@@ -101,6 +106,8 @@ def read_changed_value(action: ActionRecord) -> ChangedValue | None:
     old, new = (frozenset(split_words(text)) for text in texts)
     if len(old - new) != 1 or len(new - old) != 1 or not "".join(old ^ new).isdecimal():
         return None
-    beside = {word[:STEM] for word in (old & new) - STOP | {*split_words(path.rpartition("/")[2])}}
+    beside = {
+        word[:STEM_LENGTH] for word in (old & new) - STOP | {*split_words(path.rpartition("/")[2])}
+    }
     (was,), (now,) = old - new, new - old
     return ChangedValue(was, now, frozenset(filter(str.isalpha, beside)))

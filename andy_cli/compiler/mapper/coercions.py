@@ -101,30 +101,35 @@ def convert_to_seconds(value: object, node: SchemaNode) -> int | float | None:
     return -int(-seconds // 1)
 
 
-def settle_numbers(value: object, node: SchemaNode | None) -> object:
-    """Take a number that Python writes otherwise for its text where that fits and a number does
-    not.
+def resolve_written_floats(value: object, node: SchemaNode | None) -> object:
+    """Turn each WrittenFloat into its text where the schema takes a text and no number, else into
+    a plain float.
 
-    Everywhere else it becomes a float. A value in which there is none comes back itself.
+    A value that holds none is returned itself.
     """
-    if not holds_written_number(value):
+    if not holds_written_float(value):
         return value
     if isinstance(value, dict):
-        return {key: settle_numbers(item, node and node.child(key)) for key, item in value.items()}
+        return {
+            key: resolve_written_floats(item, node and node.child(key))
+            for key, item in value.items()
+        }
     if isinstance(value, list):
-        return [settle_numbers(item, node and node.item(at)) for at, item in enumerate(value)]
-    return settle_number(value, node) if isinstance(value, WrittenFloat) else value
+        return [
+            resolve_written_floats(item, node and node.item(at)) for at, item in enumerate(value)
+        ]
+    return resolve_written_float(value, node) if isinstance(value, WrittenFloat) else value
 
 
-def holds_written_number(value: object) -> bool:
+def holds_written_float(value: object) -> bool:
     if isinstance(value, dict):
-        return any(map(holds_written_number, value.values()))
+        return any(map(holds_written_float, value.values()))
     if isinstance(value, list):
-        return any(map(holds_written_number, value))
+        return any(map(holds_written_float, value))
     return isinstance(value, WrittenFloat)
 
 
-def settle_number(number: WrittenFloat, node: SchemaNode | None) -> str | float:
+def resolve_written_float(number: WrittenFloat, node: SchemaNode | None) -> str | float:
     plain_number = float(number)
     if node is None or node.fits(plain_number):
         return plain_number
@@ -237,7 +242,7 @@ def read_number(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
 
 
 def read_number_sign(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
-    """Read `#12`: a guess but where a number is the name of something, and no amount."""
+    """Read `#12`: a guess, except where the number names something (`issue_number`)."""
     numbered = NUMBER_SIGN.fullmatch(text.strip()) if node.takes("integer") else None
     if numbered is not None:
         is_counted = plain_name(name).endswith("count")
@@ -433,8 +438,8 @@ def is_command_line(node: SchemaNode, name: str) -> bool:
 
 
 def is_one_command(value: list[object]) -> bool:
-    """Tell whether a list is a program and what it is given: not several lines, and no sign that
-    the shell would have to see."""
+    """Tell whether a list is one program and its arguments: not several command lines, and without
+    operators of the shell."""
     is_program = len(value) > 1 and len(str(value[0]).split()) == 1
     return is_program and not any(SHELL_WORD.match(str(word)) for word in value)
 
@@ -546,8 +551,8 @@ def read_value_key(
 
 
 def _says_only_form(key: str, item: object, value_keys: Sequence[str], name: str) -> bool:
-    """Tell whether an item speaks of the form of a value: a type says more, unless it is one of
-    JSON, or only says again what is there, as in `{"type": "text", "text": "a"}`."""
+    """Tell whether an item only describes a value: `"type": "string"`, or the type that is the key
+    of the value, as in `{"type": "text", "text": "a"}`; `"type": "bcc"` says more."""
     if key not in ("type", "kind"):
         return key in SCHEMA_KEYS
     said_type = str(item)

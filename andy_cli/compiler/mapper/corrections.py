@@ -303,8 +303,8 @@ def fit_array(
 
 
 def _name_item(item: object, name: str) -> str:
-    """Name an item as its list is where it is one thing under a name: `[{"path": "a"}]` for paths.
-    What stands beside that may say something."""
+    """Return the list's name for an item with a single member (`[{"path": "a"}]` for `paths`), else
+    nothing: a second member may mean something."""
     return name if isinstance(item, dict) and len(item) == 1 else ""
 
 

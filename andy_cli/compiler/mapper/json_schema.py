@@ -283,8 +283,8 @@ UNREAD_KEYWORDS = OUR_KEYWORDS.union(
 )
 """Our own, and what providers refuse that take neither references nor alternatives."""
 RULES_OF_NAMES = frozenset(["required", "additionalProperties"])
-RULES_OF_ALL = "patternProperties additionalProperties anyOf oneOf allOf".split()
-"""Rules for properties that a schema does not name, and its alternatives."""
+GENERAL_KEYWORDS = "patternProperties additionalProperties anyOf oneOf allOf".split()
+"""Keywords that hold for properties that a schema does not name, and those of alternatives."""
 MAX_EXCERPT_LENGTH = 1500
 
 
@@ -482,7 +482,7 @@ def schema_excerpt(tool: Schema, problems: Sequence[Problem]) -> str:
     if not failing or not RULES_OF_NAMES.isdisjoint(problem.rule for problem in problems):
         # What the model has to choose from, when it used a name that does not exist.
         failing = {**failing, **_map_values(_keep_types, properties), **failing}
-        rules = _pick_keys(schema, RULES_OF_ALL)
+        rules = _pick_keys(schema, GENERAL_KEYWORDS)
     excerpt: dict[str, object] = {"properties": _map_values(_drop_labels, failing)}
     if isinstance(schema.get("required"), list):
         excerpt["required"] = schema["required"]

@@ -19,7 +19,7 @@ from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.coercions import (
     convert_milliseconds,
     match_number_forms,
-    settle_numbers,
+    resolve_written_floats,
 )
 from andy_cli.compiler.mapper.corrections import fit_in_part, fit_value
 from andy_cli.compiler.mapper.json_schema import (
@@ -242,8 +242,8 @@ def map_call(
     tool = tools[tool_match.name]
     schema = prepare_schema(tool)
     settled_arguments = given_arguments
-    if given_arguments is not arguments:  # a number in letters of its own is copied
-        settled_arguments = settle_numbers(given_arguments, schema.node)
+    if given_arguments is not arguments:  # one that holds a WrittenFloat is copied
+        settled_arguments = resolve_written_floats(given_arguments, schema.node)
     mapped = _fit_arguments(
         tool_match,
         settled_arguments,

@@ -48,7 +48,7 @@ def read_piped(wait_for_input: bool, quiet: bool, seconds: float) -> str:
 
 def is_worth_waiting(descriptor: int, quiet: bool) -> bool:
     """Tell whether something came, or may yet come; the user is told where nothing did."""
-    if has_come(descriptor, FIRST_BYTE):
+    if has_input(descriptor, FIRST_BYTE):
         return True
     waits = is_written_beside(descriptor)
     if not (waits and quiet):
@@ -57,8 +57,8 @@ def is_worth_waiting(descriptor: int, quiet: bool) -> bool:
     return waits
 
 
-def has_come(descriptor: int, seconds: float) -> bool:
-    """Tell whether there is something to read within so many seconds, the end included."""
+def has_input(descriptor: int, seconds: float) -> bool:
+    """Tell whether input, or its end, comes within so many seconds."""
     readable, _, _ = select.select([descriptor], [], [], seconds)
     return bool(readable)
 
@@ -70,7 +70,7 @@ def read_bytes(descriptor: int, seconds: float) -> bytes:
     """
     data, end = b"", time.monotonic() + seconds
     while len(data) <= PIPED_LIMIT:
-        if seconds and not has_come(descriptor, max(0.0, end - time.monotonic())):
+        if seconds and not has_input(descriptor, max(0.0, end - time.monotonic())):
             raise LimitError(
                 f"What comes through the pipe did not end within {seconds:g} seconds.",
                 "A larger --timeout gives it more; --no-stdin leaves it out.",

@@ -130,7 +130,7 @@ def detect_shell(environment: Mapping[str, str]) -> str:
 
 
 class ScriptPlace(NamedTuple):
-    """The file for the script, and what a shell must be told that does not look there."""
+    """The file for the script, and the line that makes a shell read it that would not by itself."""
 
     file: Path
     start_file: Path | None = None
@@ -138,8 +138,8 @@ class ScriptPlace(NamedTuple):
     start_line: str = ""
 
 
-def find_place(shell: str, home_folder: Path, environment: Mapping[str, str]) -> ScriptPlace:
-    """Find where the script belongs, and the line that has the shell read it."""
+def find_script_place(shell: str, home_folder: Path, environment: Mapping[str, str]) -> ScriptPlace:
+    """Find the file for the script, and the line with which the shell reads it at its start."""
     if shell == "bash":
         file = home_folder / ".bash_completions" / "andy.sh"
         return ScriptPlace(file, home_folder / ".bashrc", f". {shlex.quote(str(file))}")
@@ -153,7 +153,7 @@ def find_place(shell: str, home_folder: Path, environment: Mapping[str, str]) ->
 
 def install_script(shell: str, home_folder: Path, environment: Mapping[str, str]) -> Path:
     """Write the script where the shell finds it, once; returns its file."""
-    file, start_file, start_line = find_place(shell, home_folder, environment)
+    file, start_file, start_line = find_script_place(shell, home_folder, environment)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(SCRIPTS[shell], encoding="utf-8")
     if start_file is not None:

@@ -20,7 +20,7 @@ from andy_cli.guard.commands.lookup import UNKNOWN
 MAX_CHARACTERS = 20_000
 MAX_VALUES, MAX_COMMANDS = 500, 1000
 """Values of one word, and commands of one line: what has more is never taken at its word."""
-UNFOLLOWED = {"&": "it goes on in the background", "((": "it reckons with variables"}
+UNFOLLOWED = {"&": "it goes on in the background", "((": "it is_arithmetic with variables"}
 """Why a line is asked about, by a sign in it."""
 
 
@@ -169,8 +169,8 @@ def _is_sign(text: str) -> bool:
 RESERVED = frozenset("do done then else elif fi for in while until case esac select { } !".split())
 BRACE = re.compile(r"\{([^{},]*,[^{}]*)\}")
 SAFE_IN_TEST = re.compile(r"(?!-[vR]\Z)[\w ./=!<>+:,@%-]*")
-RECKONING = frozenset("-eq -ne -lt -le -gt -ge".split())
-"""Signs in `[[ ]]` beside which a word is reckoned out, and may run a command."""
+ARITHMETIC_OPERATORS = frozenset("-eq -ne -lt -le -gt -ge".split())
+"""Operators of `[[ ]]` whose operands the shell evaluates: `a[$(rm x)]` runs a command there."""
 LOCALE = re.compile(r"(?:LC_[A-Z]+|LANG|TZ)=[\w.@+-]*")
 SIGNS = frozenset(["{", "}", "!", "[", "]", "[[", "]]"])
 WORDS = frozenset(
@@ -252,8 +252,8 @@ class _ShellReader:
     def _read_test(self, node: Node) -> None:
         """A test; numbers and names in one may run commands of their own."""
         words = [leaf_text for leaf_text in self.leaves(node) if leaf_text not in SIGNS]
-        reckons = _node_text(node)[:2] == "[[" and not RECKONING.isdisjoint(words)
-        if reckons or not all(map(SAFE_IN_TEST.fullmatch, words)):
+        is_arithmetic = _node_text(node)[:2] == "[[" and not ARITHMETIC_OPERATORS.isdisjoint(words)
+        if is_arithmetic or not all(map(SAFE_IN_TEST.fullmatch, words)):
             self._add_doubt("a test may do more than look")
         self._add_command([_read_bare("test")], ())
 

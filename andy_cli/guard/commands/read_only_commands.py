@@ -31,9 +31,9 @@ class ReadOnlyProgram(NamedTuple):
     long: list[str]
     kind: str
     filters: bool = False
-    """Without a path it works on what flows into it."""
-    walks: str = ""
-    """A pattern of options with which it goes through folders all the same."""
+    """Without a path it reads its standard input."""
+    walking_options: str = ""
+    """A pattern of the options with which it reads folders even so: `grep -r`."""
 
 
 @cache
@@ -47,7 +47,7 @@ def read_only_programs() -> dict[str, ReadOnlyProgram]:
             row.get("long", "").split(),
             row["takes"],
             row.get("filters", False),
-            row.get("walks", ""),
+            row.get("walking_options", ""),
         )
         if names[0] in PROGRAMS_WITH_COMMANDS:
             names = [row["names"]]
@@ -96,12 +96,16 @@ def _touches_no_file(command: ShellCommand) -> bool:
         return False
     if not (program.kind in TAKES_NO_PATH or (program.filters and command.fed_by)):
         return False
-    return not (_walks(program, words) or doubt_about(words, ShellFolder(), lambda path: False))
+    return not (
+        _walks_folders(program, words) or doubt_about(words, ShellFolder(), lambda path: False)
+    )
 
 
-def _walks(program: ReadOnlyProgram, words: Sequence[Word]) -> bool:
+def _walks_folders(program: ReadOnlyProgram, words: Sequence[Word]) -> bool:
     """Tell whether an option makes a program go through folders."""
-    return bool(program.walks) and any(re.match(program.walks, word.text) for word in words[1:])
+    return bool(program.walking_options) and any(
+        re.match(program.walking_options, word.text) for word in words[1:]
+    )
 
 
 TAKES_NO_PATH = frozenset({"none", "text", "any"})
@@ -118,7 +122,7 @@ def _drop_timer(words: Sequence[Word]) -> Sequence[Word]:
 
 
 def _drop_pager_option(words: Sequence[Word]) -> Sequence[Word]:
-    """Drop the option of git by which what it says goes to no other program."""
+    """Drop `--no-pager`, with which git starts no program to show its output."""
     match [word.text for word in words[:2]]:
         case ["git", "--no-pager"]:
             return [words[0], *words[2:]]
@@ -292,7 +296,7 @@ def _judge_executed(
 
 
 def _judge_xargs(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
-    """Judge `xargs` by what it runs; what it is given is judged where the line is known."""
+    """Judge `xargs` by what it runs; `takes_unknown_names` judges what it is given."""
     try:
         options, command = getopt(list(arguments), "0rn:L:P:d:", ["null", "no-run-if-empty"])
     except GetoptError as error:

@@ -31,8 +31,8 @@ ALT = re.compile(r"\salt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 BLANKS = re.compile(r"\s+")
 REPEATED_BLANKS = re.compile(r"[^\S\n\t]{2,}|[\r\f\v\u00a0]")
 KEPT_BLANK = "\ue000"
-"""A sign that no text has, for a blank of a program or a drawing, which means something there."""
-KEEPING = str.maketrans({" ": KEPT_BLANK, "\t": KEPT_BLANK * 4, "\u00a0": KEPT_BLANK})
+"""A character that no text has, for a space within `<pre>`: there spaces are not collapsed."""
+KEEP_BLANKS = str.maketrans({" ": KEPT_BLANK, "\t": KEPT_BLANK * 4, "\u00a0": KEPT_BLANK})
 LINKED = ("http:", "https:", "mailto:")
 
 
@@ -88,7 +88,7 @@ class _TextWriter:
         text = html.unescape(between)
         target = self.title if self._in_title else self.text
         is_kept = self._in_pre and not self._in_title
-        target.append(text.translate(KEEPING) if is_kept else BLANKS.sub(" ", text))
+        target.append(text.translate(KEEP_BLANKS) if is_kept else BLANKS.sub(" ", text))
 
     def add_tag(self, token: Token) -> None:
         name = token.name.removeprefix("/")

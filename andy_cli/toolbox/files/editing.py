@@ -15,7 +15,7 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.files.names import count_noun
 
 AccentForm = Literal["NFC", "NFD"]
-FORMS: tuple[AccentForm, ...] = get_args(AccentForm)
+ACCENT_FORMS: tuple[AccentForm, ...] = get_args(AccentForm)
 NEAREST, LIKE = 3, 60
 """Lines that are named where a text is not there, and how alike they are, of 100."""
 MAX_NAMED_PLACES = 5
@@ -40,7 +40,7 @@ def replace_text(
     """
     old_unified, new_unified = _unify_line_ends(old_text), _unify_line_ends(new_text)
     unified = _unify_line_ends(text)
-    if form := _find_form(unified, old_unified):
+    if form := _find_accent_form(unified, old_unified):
         old_unified, new_unified = normalize(form, old_unified), normalize(form, new_unified)
     if old_unified == new_unified:
         raise ToolError("The old and the new text are the same: there is nothing to change.")
@@ -54,12 +54,12 @@ def replace_text(
     return EditedText(_join_replaced(text_parts, old_unified, new_unified, text), place_count)
 
 
-def _find_form(text: str, old_text: str) -> AccentForm | None:
+def _find_accent_form(text: str, old_text: str) -> AccentForm | None:
     """Find the Unicode form in which a text has the old text, if only its accents differ: macOS and
     some PDF programs write a letter and its accent as two characters."""
     if old_text.isascii() or old_text in text:
         return None
-    return next((form for form in FORMS if normalize(form, old_text) in text), None)
+    return next((form for form in ACCENT_FORMS if normalize(form, old_text) in text), None)
 
 
 def _unify_line_ends(text: str) -> str:
@@ -109,7 +109,7 @@ def _explain_missing(text: str, old_text: str, name: str) -> ToolError:
     old_lines = [*dropwhile(_is_blank, _unify_line_ends(old_text).split("\n"))]
     start = _spaced_otherwise(lines, old_text)
     if start is not None:
-        number = start + _count_same(lines[start - 1 :], old_lines)
+        number = start + _count_same_lines(lines[start - 1 :], old_lines)
         reason = f"in line {number} the white space differs"
         return _explain_difference(lines, number, reason, name)
     if old_lines and (found := _find_difference(lines, old_lines)):
@@ -125,7 +125,7 @@ def _is_blank(line: str) -> bool:
     return not line.strip()
 
 
-def _count_same(lines: Sequence[str], old_lines: Sequence[str]) -> int:
+def _count_same_lines(lines: Sequence[str], old_lines: Sequence[str]) -> int:
     """Count the lines that are the same before the first that differs; 0 where none differs."""
     last = len(old_lines) - 1
     for index, old_line in enumerate(old_lines):
@@ -146,7 +146,7 @@ def _find_difference(lines: Sequence[str], old_lines: Sequence[str]) -> int:
     best, number = (0, 0.0), 0
     starts = (index for index, line in enumerate(lines) if line.endswith(old_lines[0]))
     for start in islice(starts, MAX_STARTS):
-        count = _count_same(lines[start : start + len(old_lines)], old_lines)
+        count = _count_same_lines(lines[start : start + len(old_lines)], old_lines)
         other = lines[start + count] if start + count < len(lines) else ""
         rank = (count, fuzz.ratio(_shorten_line(other), _shorten_line(old_lines[count])))
         if count and rank > best:

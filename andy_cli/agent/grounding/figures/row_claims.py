@@ -54,9 +54,9 @@ from andy_cli.messages import Effect
 MAX_ROWS = 200
 """The end of the name of a row."""
 MAX_GROUPS = 40
-"""Names that rows are put together by."""
-MAX_FILES = 100_000
-"""Characters of files that are looked through for the figures of each."""
+"""Different names of a column up to which its rows are grouped by them."""
+MAX_FILE_CHARACTERS = 100_000
+"""Characters of all files that were read up to which each is a record."""
 
 NAME = Expression(r"[^\W_]+(?:[-_.][^\W_]+)*")
 
@@ -141,7 +141,7 @@ class SureTable:
         """Find the records that have the figure; each is looked up once."""
         key = (figure.kind, figure.text)
         if key not in self._holders:
-            self._holders[key] = find_holders(self.records, figure)
+            self._holders[key] = list_matching_rows(self.records, figure)
         return self._holders[key]
 
 
@@ -161,8 +161,8 @@ def list_wrong_figures(
 
 
 def read_sure_tables(tables: Sequence[ResultTable]) -> list[SureTable]:
-    """Read the tables whose rows are records, two of them at least with names; behind all those of
-    their groups."""
+    """Read the tables whose rows are records, at least two with names, and behind them the
+    tables of their groups."""
     sure_tables: list[SureTable] = []
     grouped_tables: list[SureTable] = []
     for table in tables:
@@ -182,14 +182,14 @@ def read_sure_tables(tables: Sequence[ResultTable]) -> list[SureTable]:
 def read_files(index: EvidenceIndex) -> list[SureTable]:
     """Make one record of each file where the turn only read several."""
     files = list_read_files(index)
-    if not 1 < len(set(files)) == len(index.results) or len(index.given) > MAX_FILES:
+    if not 1 < len(set(files)) == len(index.results) or len(index.given) > MAX_FILE_CHARACTERS:
         return []
     pieces = zip(files, index.results, index.by_result, strict=True)
     return [SureTable([*itertools.starmap(read_file_record, pieces)], tuple, is_of_files=True)]
 
 
 def list_read_files(index: EvidenceIndex) -> list[str]:
-    """List the names of the files that the calls of the turn read; none if one was another call."""
+    """List the files that the calls of the turn read; none if a call did something else."""
     actions = [action for action in index.evidence.actions or () if not action.earlier]
     read = [parse_result(action.arguments) for action in actions if action.effect is Effect.READ]
     paths = [str(values.get("path", "")) for values in read if isinstance(values, dict)]
@@ -581,9 +581,9 @@ def find_quantities(text: str) -> Iterator[Quantity]:
         yield from read_duration(match[0])
 
 
-def find_holders(records: Sequence[TableRecord], figure: AnswerFigure) -> frozenset[int]:
-    """Find which of the records have the figure."""
-    text, holds = fold_text(figure.text), make_test(figure)
+def list_matching_rows(records: Sequence[TableRecord], figure: AnswerFigure) -> frozenset[int]:
+    """List the numbers of the records that have the figure."""
+    text, holds = fold_text(figure.text), make_record_test(figure)
     return frozenset(
         row
         for row, record in enumerate(records)
@@ -592,7 +592,7 @@ def find_holders(records: Sequence[TableRecord], figure: AnswerFigure) -> frozen
     )
 
 
-def make_test(figure: AnswerFigure) -> Callable[[TableRecord], bool]:
+def make_record_test(figure: AnswerFigure) -> Callable[[TableRecord], bool]:
     """Make the test of a record for a figure that may be written otherwise there."""
     if figure.kind == "date" and (written := DATE.match(figure.text)):
         return partial(holds_day, days=list_days(written))

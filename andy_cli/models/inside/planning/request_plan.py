@@ -65,7 +65,7 @@ WHOLE_WISH = 1.0
 CLEAR_LEAD = 0.118
 """Lead over talk of a whole question: `what song is playing?`, and not `when is it?`"""
 ASKING_LEAD = 0.035
-"""Lead over talk of a command that plays, from which it is asked what, where nothing is named."""
+"""Lead over talk from which a command that plays asks what to play, where nothing is named."""
 READ_LEAD = 0.005
 """By so much less clear may a file be of which it is said that it is to be read."""
 UNCLEAR = Plan([], [small_talk.UNCLEAR.format(able="").strip()])

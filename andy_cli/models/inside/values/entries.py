@@ -113,15 +113,15 @@ def find_path(written: str, names: Sequence[str]) -> str:
     """Find the file that is there where only its case or some letters are other ones."""
     if written in names:
         return written
-    base = fold_base(written)
-    bases = {name: fold_base(name) for name in names}
+    base = fold_base_name(written)
+    bases = {name: fold_base_name(name) for name in names}
     same = [name for name in bases if bases[name] == base]
     alike = same or [name for name in bases if is_near(base, bases[name])]
     return alike[0].rstrip("/") if len(alike) == 1 else written
 
 
-def fold_base(path: str) -> str:
-    """The last part of a path, in no case."""
+def fold_base_name(path: str) -> str:
+    """Return the last part of a path, case folded."""
     return path.rstrip("/").rpartition("/")[2].casefold()
 
 

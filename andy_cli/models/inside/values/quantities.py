@@ -104,7 +104,8 @@ def convert_durations(text: str, numbers: Sequence[Number], unit: int) -> list[N
 
 
 def join_durations(text: str, pieces: Sequence[Duration]) -> list[Duration]:
-    """Join those that are the rest of others to them; of those that overlap the first is kept."""
+    """Join durations that belong together (`1 hour 30 minutes`). Of those that
+    overlap the first is kept."""
     found: list[Duration] = []
     for piece in sorted(pieces, key=lambda it: it.start):
         if found and found[-1].precedes(piece, text):
@@ -123,12 +124,12 @@ def find_measure(text: str, numbers: Sequence[Number], members: Sequence[str]) -
     if sum(map(bool, names.values())) < MIN_MEASURES:
         return None
     said = list_words_behind(text, numbers)
-    meant = [member for member, called in names.items() if is_measure_said(called, said)]
+    meant = [member for member, called in names.items() if names_measure(called, said)]
     return meant[0] if len(meant) == 1 else None
 
 
-def is_measure_said(called: Sequence[str], said: Sequence[str]) -> bool:
-    """Tell whether a unit is said: by its symbol as that is written, or by a name in any case."""
+def names_measure(called: Sequence[str], said: Sequence[str]) -> bool:
+    """Tell whether words name a unit: by its symbol in this very case, or by a name in any case."""
     symbol, names = called[:1], called[1:]
     return any(word in symbol or word.lower() in names for word in said)
 

@@ -66,12 +66,12 @@ class _DocxReader:
         self.pieces: list[str] = []
         self._rows = TableRows()
         self._in_text = False
-        self._passed_over = 0
+        self._skipped_depth = 0
         self._alternatives = [0]  # pieces that stood before each that is open
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if self._passed_over or self._is_said_elsewhere(name):
-            self._passed_over += 1
+        if self._skipped_depth or self._is_duplicate(name):
+            self._skipped_depth += 1
             return
         if plain_name(name, COMPATIBILITY) == "AlternateContent":
             self._alternatives.append(len(self.pieces))
@@ -84,8 +84,8 @@ class _DocxReader:
         self._rows.start(kind, self.pieces, attributes.get(f"{name.rpartition(' ')[0]} val", ""))
 
     def end(self, name: str) -> None:
-        if self._passed_over:
-            self._passed_over -= 1
+        if self._skipped_depth:
+            self._skipped_depth -= 1
             return
         self._in_text = False
         if plain_name(name, COMPATIBILITY) == "AlternateContent":
@@ -100,9 +100,9 @@ class _DocxReader:
         if self._in_text:
             self.pieces.append(text)
 
-    def _is_said_elsewhere(self, name: str) -> bool:
-        """Tell whether the same text stands at another place too: that is where it was moved to in
-        a document that keeps its changes, or the choice to which this is the fallback."""
+    def _is_duplicate(self, name: str) -> bool:
+        """Tell whether an element holds text that stands elsewhere too: what tracked changes moved
+        away, and the fallback of a choice that is read."""
         is_fallback = plain_name(name, COMPATIBILITY) == "Fallback"
         return plain_name(name, WORD) == "moveFrom" or (is_fallback and self._holds_choice())
 

@@ -41,7 +41,8 @@ def read_parts(file: BinaryIO) -> list[tuple[str, str]]:
     return [(part_name, text) for part_name, text in named_texts if part_name or text]
 
 
-OF_TABLE = {"table-row": "tr", "table-cell": "tc", "covered-table-cell": "tc"}
+WORD_NAMES = {"table-row": "tr", "table-cell": "tc", "covered-table-cell": "tc"}
+"""Elements of tables by the names that Word gives them, which TableRows takes."""
 
 
 class _Aside(NamedTuple):
@@ -94,7 +95,7 @@ class _OpenDocumentReader:
     def _start_in_table(self, kind: str, attributes: Mapping[str, str]) -> None:
         columns = attributes.get(f"{TABLE[0]} number-columns-repeated", "1")
         if not self._in_sheet:
-            self._rows.start(OF_TABLE.get(kind, ""), self.parts[-1][1], columns)
+            self._rows.start(WORD_NAMES.get(kind, ""), self.parts[-1][1], columns)
         elif kind == "table":
             self.parts.append((f"sheet {attributes.get(f'{TABLE[0]} name', '')}", []))
         elif kind == "table-row":

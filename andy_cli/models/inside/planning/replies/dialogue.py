@@ -73,7 +73,7 @@ class Turn:
 
     @property
     def was_asked_twice(self) -> bool:
-        """The last two replies ask the same."""
+        """Tell whether the last two replies asked the same."""
         return len(self.exchanges) > 1 and self.exchanges[-2].asked == self.asked
 
     def list_answers(self, questions: Collection[str]) -> list[Answer]:
