@@ -20,8 +20,8 @@ NEAREST, LIKE = 3, 60
 """Lines that are named where a text is not there, and how alike they are, of 100."""
 MAX_NAMED_PLACES = 5
 """Places that are named where there are more than one."""
-MAX_STARTS = 1000
-"""Lines that are compared as the beginning of a text that is not there."""
+MAX_COMPARED_LINES = 20_000
+"""Lines that are compared with a text that is not there, from all the lines where it may begin."""
 MAX_LINE_LENGTH = 120
 
 
@@ -145,7 +145,7 @@ def _find_difference(lines: Sequence[str], old_lines: Sequence[str]) -> int:
 
     best, number = (0, 0.0), 0
     starts = (index for index, line in enumerate(lines) if line.endswith(old_lines[0]))
-    for start in islice(starts, MAX_STARTS):
+    for start in islice(starts, max(1, MAX_COMPARED_LINES // len(old_lines))):
         count = _count_same_lines(lines[start : start + len(old_lines)], old_lines)
         other = lines[start + count] if start + count < len(lines) else ""
         rank = (count, fuzz.ratio(_shorten_line(other), _shorten_line(old_lines[count])))
