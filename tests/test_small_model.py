@@ -657,11 +657,14 @@ def test_a_wish_that_is_beyond_the_model_keeps_no_other_one_waiting_and_is_not_d
 
 def converse(texts: Sequence[str], folder: Path, weights_file: Path) -> str:
     """Send texts one after the other in one session; returns the answer to the last one."""
+    return answer_each(texts, folder, weights_file)[-1]
+
+
+def answer_each(texts: Sequence[str], folder: Path, weights_file: Path) -> list[str]:
     run = ("run", "-y", "--no-wait", "--model", f"local:{weights_file}")
     first, *others = texts
     answers = [andy(*run, first, home=folder.parent, cwd=folder).out]
-    answers += [andy(*run, "-c", text, home=folder.parent, cwd=folder).out for text in others]
-    return answers[-1]
+    return answers + [andy(*run, "-c", text, home=folder.parent, cwd=folder).out for text in others]
 
 
 @pytest.mark.parametrize(
@@ -706,9 +709,10 @@ def test_a_question_goes_on_with_what_a_file_answered_before(
         "how many people fit in it?",
         "show me the whole file",
     ]
-    assert converse(texts[:2], here, weights_file).startswith("Blue canoe: 16 euro")
-    assert converse(texts[:4], here, weights_file).startswith("Blue canoe: 16 euro")
-    assert converse(texts, here, weights_file).startswith("Read boats.txt, 4 lines:")
+    _, corrected, _, about_it, whole = answer_each(texts, here, weights_file)
+    assert corrected.startswith("Blue canoe: 16 euro")
+    assert about_it.startswith("Blue canoe: 16 euro")
+    assert whole.startswith("Read boats.txt, 4 lines:")
     texts = ["what is Tom's number?", "and Keira's?", "thank you", "y el de gus?"]
     assert converse(texts, here, weights_file).startswith("Gus, plumber: 0555 863")
     both = asked("what is Tom's number and what is Keira's?", here, weights_file)
@@ -720,8 +724,9 @@ def test_a_table_of_words_has_columns_and_a_day_goes_on_with_its_question(
 ) -> None:
     (here / "bins.csv").write_text("day,who\nmon,Ada\ntue,Ben\nwed,Cleo\n")
     texts = ["who puts the bins out on tuesday?", "and on wednesday?"]
-    assert asked(texts[0], here, weights_file).startswith("day: tue, who: Ben\n\nRead bins.csv")
-    assert converse(texts, here, weights_file).startswith("day: wed, who: Cleo\n\nRead bins.csv")
+    tuesday, wednesday = answer_each(texts, here, weights_file)
+    assert tuesday.startswith("day: tue, who: Ben\n\nRead bins.csv")
+    assert wednesday.startswith("day: wed, who: Cleo\n\nRead bins.csv")
     assert converse([texts[0], "and what time is it?"], here, weights_file).startswith("Looked up")
 
 
@@ -787,8 +792,9 @@ def test_which_song_is_meant_is_not_asked_about_a_film_nor_a_second_time(
         shutil.copy(song, here)
     assert "Which song?" not in asked("who directed psycho", here, weights_file)
     texts = ["mets une chanson", "what time is it"]
-    assert converse(texts[:1], here, weights_file).rstrip().endswith("Which song?")
-    assert "Looked up the time" in converse(texts, here, weights_file)
+    question, answer = answer_each(texts, here, weights_file)
+    assert question.rstrip().endswith("Which song?")
+    assert "Looked up the time" in answer
 
 
 def test_the_title_of_a_text_answers_nothing(here: Path, weights_file: Path) -> None:
