@@ -730,6 +730,22 @@ def test_a_table_of_words_has_columns_and_a_day_goes_on_with_its_question(
     assert converse([texts[0], "and what time is it?"], here, weights_file).startswith("Looked up")
 
 
+@pytest.mark.parametrize(
+    ("rows", "question"),
+    [
+        (("Mon: Ada", "Tue: Ben", "Wed: Cleo", "Thu: Dan"), "who is on duty on tuesday"),
+        (("Mo-Di Ada", "Mi Ben, Do Cleo", "Fr Dan", "Sa-So frei"), "wer ist am mittwoch dran"),
+        (("lun: Ada", "mar: Ben", "mie: Cleo", "jue: Dan"), "quién está el martes"),
+    ],
+)
+def test_a_text_may_abbreviate_the_days(
+    rows: Sequence[str], question: str, here: Path, weights_file: Path
+) -> None:
+    (here / "rota.txt").write_text("\n".join(rows))
+    answer = asked(question, here, weights_file)
+    assert answer.startswith(next(row for row in rows if "Ben" in row) + "\n\nRead rota.txt")
+
+
 def test_a_month_goes_on_with_a_question_of_another_month(here: Path, weights_file: Path) -> None:
     months = "March: 241.10", "April: 203.40", "May: 187.95", "June: 160.00", "July: 149.20"
     (here / "electricity.txt").write_text("\n".join(("Electricity, pounds a month", *months)))

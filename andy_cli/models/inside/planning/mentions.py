@@ -14,7 +14,7 @@ from andy_cli.models.inside.planning.choosing import is_name, list_said_words, n
 from andy_cli.models.inside.planning.command_kinds import reads_file
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, list_openers
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
-from andy_cli.models.inside.values.calendar_words import MEANINGS, list_calendar_names
+from andy_cli.models.inside.values.calendar_words import MEANINGS, list_calendar_names, spell_out
 from andy_cli.models.inside.values.entries import LISTED_LEAD, find_meant, is_readable
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_named
@@ -184,7 +184,7 @@ class Mentions:
     def _passages(self) -> Mapping[str, Sequence[str]]:
         """The lines of the short texts that are there, each after what its file is called."""
         return {
-            name: [write_passage(name, line) for line in name_columns(name, lines)]
+            name: [write_passage(name, line) for line in spell_out(name_columns(name, lines))]
             for name, lines in self._request.constraint.context.read_lines().items()
             if is_readable(name)
         }
@@ -323,7 +323,7 @@ def find_best_lines(
     rows = name_columns(name, lines)[has_columns(name, lines) or has_title(lines) :]
     telling = [line for line in rows if not line.lstrip().startswith(HEADING)] or lines
     passages, stems = (
-        [write_passage(name, line) for line in telling],
+        [write_passage(name, line) for line in spell_out(telling)],
         list(map(find_stems, telling)),
     )
     by_meaning = sum_meanings(readings, lambda text: encoder.rate_passages(text, passages))

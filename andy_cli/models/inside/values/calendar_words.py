@@ -5,23 +5,24 @@ Pure.
 
 import re
 import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 
 NAMES = """
-    january jan januar enero janvier gennaio
-    february feb februar febrero fevrier febbraio
-    march mar marz marzo mars
-    april apr abril avril aprile
-    may mai mayo maggio
-    june jun juni junio juin giugno
-    july jul juli julio juillet luglio
-    august aug agosto aout
-    september sep sept septiembre septembre settembre
-    october oct oktober okt octubre octobre ottobre
-    november nov noviembre novembre
-    december dec dezember dez diciembre decembre dicembre
+    january januar enero janvier gennaio jan
+    february februar febrero fevrier febbraio feb
+    march marz marzo mars marzo mar
+    april april abril avril aprile apr
+    may mai mayo mai maggio
+    june juni junio juin giugno jun
+    july juli julio juillet luglio jul
+    august august agosto aout agosto aug
+    september september septiembre septembre settembre sep sept
+    october oktober octubre octobre ottobre oct okt
+    november november noviembre novembre novembre nov
+    december dezember diciembre decembre dicembre dec dez
 """
-"""A line a month, without accents; abbreviations in English and German alone: elsewhere some are
-words of another language, as `set` for September in Italian.
+"""A line a month, without accents: a name in each language, then the abbreviations that are no
+word of another language, as `set` for September in Italian is.
 """
 MONTHS = {name: month for month, names in enumerate(NAMES.split("\n")) for name in names.split()}
 """Name -> number of the month."""
@@ -31,7 +32,7 @@ DAY_NAMES = """
     wednesday mittwoch miercoles mercredi mercoledi
     thursday donnerstag jueves jeudi giovedi
     friday freitag viernes vendredi venerdi
-    saturday samstag sonnabend sabado samedi sabato
+    saturday samstag sabado samedi sabato sonnabend
     sunday sonntag domingo dimanche domenica
 """
 DAYS = {name: day for day, names in enumerate(DAY_NAMES.split("\n")) for name in names.split()}
@@ -39,7 +40,16 @@ DAYS = {name: day for day, names in enumerate(DAY_NAMES.split("\n")) for name in
 MEANINGS = {name: ("month", number) for name, number in MONTHS.items()} | {
     name: ("day", number) for name, number in DAYS.items()
 }
-
+MONTHS_OF, DAYS_OF = (
+    [*zip(*map(str.split, names.strip().split("\n")), strict=False)] for names in (NAMES, DAY_NAMES)
+)
+"""The full names in each language."""
+CELL = re.compile(r"(?P<before>^|[-\u2013/&|,;:(*\u2022]\s*|\d\.?\s?)(?P<word>[^\W\d_]{2,5})\b\.?")
+"""The first word of a line or of a value in it, or a word behind a number."""
+SHORT = 2
+"""Letters of abbreviations that are often other words: `so`, `ma`, `di`."""
+MIN_ABBREVIATED, MIN_SHORT = 3, 5
+"""So many months and weekdays abbreviates a text that has a row of them."""
 
 NAMED = "|".join([*sorted(MONTHS, key=len, reverse=True), "märz", "février", "août", "décembre"])
 WRITTEN_DATE = (
@@ -69,13 +79,59 @@ def rewrite_date(text: str) -> str:
 
 def read_named_date(text: str) -> tuple[int, int, int]:
     """Read the day, month and year of a date with the name of its month; zeros where it is none."""
-    plain = "".join(char for char in unicodedata.normalize("NFKD", text.lower()) if char.isascii())
+    plain = strip_accents(text)
     words = re.findall(r"[a-z]+|\d+", plain)
     month = next((MONTHS[word] for word in words if word in MONTHS), 0)
     numbers = [int(word) for word in words if word.isdecimal()]
     if not re.fullmatch(WRITTEN_DATE, text, re.I) or len(numbers) != 2:
         return 0, 0, 0
     return numbers[0], month, numbers[1]
+
+
+def spell_out(lines: Sequence[str]) -> list[str]:
+    """Write out the months and weekdays that lines and values begin with, in the language in which
+    the text abbreviates several: `Tue: Ben` is `Tuesday: Ben`.
+    """
+    cells = {_read_cell(cell) for line in lines for cell in CELL.finditer(line)}
+    languages = zip(MONTHS_OF, DAYS_OF, strict=True)
+    full = max((_find_full_names(cells, *names) for names in languages), key=len)
+    if len({*full.values()}) < MIN_ABBREVIATED:
+        return [*lines]
+
+    def rename(cell: re.Match[str]) -> str:
+        name = full.get(_read_cell(cell))
+        return f"{cell['before']}{name.title()}" if name else cell[0]
+
+    return [CELL.sub(rename, line) for line in lines]
+
+
+def _read_cell(cell: re.Match[str]) -> tuple[str, bool]:
+    """Read the word, and tell whether it stands behind a number, as a month does: `12 mar`."""
+    return strip_accents(cell["word"]), cell["before"][:1].isdecimal()
+
+
+def _find_full_names(
+    cells: Iterable[tuple[str, bool]], months: Sequence[str], days: Sequence[str]
+) -> Mapping[tuple[str, bool], str]:
+    """Find the name that each word abbreviates, without short words where there are few of them."""
+    full: dict[tuple[str, bool], str] = {}
+    for word, is_behind_number in cells:
+        likelier, other = (months, days) if is_behind_number else (days, months)
+        if name := _find_full_name(word, likelier) or _find_full_name(word, other):
+            full[word, is_behind_number] = name
+    long = {cell: name for cell, name in full.items() if len(cell[0]) > SHORT}
+    return full if len(full) - len(long) >= MIN_SHORT else long
+
+
+def _find_full_name(word: str, names: Sequence[str]) -> str | None:
+    """Find the one name that begins with the word and is longer."""
+    begun = [name for name in names if name.startswith(word)]
+    return begun[0] if len(begun) == 1 and begun[0] != word else None
+
+
+def strip_accents(text: str) -> str:
+    """Write a text in small letters, without accents and signs that are not ASCII."""
+    return "".join(char for char in unicodedata.normalize("NFKD", text.lower()) if char.isascii())
 
 
 def list_calendar_names(word: str) -> list[str]:
