@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from functools import cached_property
+from typing import NamedTuple
 
 from andy_cli.agent.grounding.evidence import EvidenceIndex, ResultTable, read_cell
 from andy_cli.agent.grounding.figures.quantities import (
@@ -51,6 +52,13 @@ MAX_COMPARED_ROWS = 500
 FEW_ROWS = 12
 CHANCE = 100
 """Smaller figures come about by chance where each pair of columns is reckoned with."""
+
+
+class NamedRows(NamedTuple):
+    """Rows of a table, what each is called by, and their columns of numbers."""
+
+    names: Sequence[str]
+    columns: Sequence[Sequence[float]]
 
 
 class EvidenceFigures:
@@ -139,15 +147,22 @@ class EvidenceFigures:
         column stand in the results."""
         tables = self.index.tables
         totals = {value for table in tables for value in compute_totals(table)}
-        totals.update(value for table in tables for value in compare_columns(table))
-        totals.update(value for table in tables for value in compute_row_totals(table))
+        for columns in map(list_number_columns, tables):
+            totals.update(compare_columns(columns))
+            totals.update(compute_row_totals(columns))
         return NumberLine({*totals, *map(abs, totals)})  # what was spent is told without its sign
 
     def add_up_named(self, text: str) -> Iterator[float]:
         """Count and add up the rows that a text names."""
         stream = f" {' '.join(split_words(fold_text(text)))} "
-        for table in self.index.tables if text else ():
-            yield from compute_named_totals(table, stream)
+        for rows in self._named_rows if text else ():
+            is_named = [f" {name} " in stream for name in rows.names]
+            yield float(sum(is_named))
+            yield from (sum(itertools.compress(numbers, is_named)) for numbers in rows.columns)
+
+    @cached_property
+    def _named_rows(self) -> list[NamedRows]:
+        return [rows for table in self.index.tables for rows in find_named_rows(table)]
 
     @cached_property
     def bytes(self) -> NumberLine:
@@ -242,46 +257,41 @@ def compute_column_totals(table: ResultTable) -> Iterator[float]:
                 yield column[-1]
 
 
-def compute_row_totals(table: ResultTable) -> Iterator[float]:
+def compute_row_totals(columns: Sequence[Sequence[float]]) -> Iterator[float]:
     """Compute the sum and the mean of each row of records with three columns of numbers or more
     (quarters, marks), and the sum of them all."""
-    columns = list_number_columns(table)
     if not FEW_COLUMNS <= len(columns) <= GROUPED_COLUMNS:
         return
     sums = [sum(row) for row in zip(*columns, strict=True)]
     yield from (total / divisor for total in (*sums, sum(sums)) for divisor in (1, len(columns)))
 
 
-def compute_named_totals(table: ResultTable, stream: str) -> Iterator[float]:
-    """Count the rows that are named in a stream of words, by what each has alone in a column, and
-    add up the other columns of them."""
+def find_named_rows(table: ResultTable) -> Iterator[NamedRows]:
+    """Find the columns in which each row has something of its own by which it may be named."""
     if not table.sure or len(table.rows) > MAX_COMPARED_ROWS:
         return
+    columns = list_number_columns(table)
     for column in table.columns.values():
         names = [fold_text(str(value)) for value in column]
         if len(set(names)) == len(table.rows) and not "".join(names).isdecimal():
-            is_named = [f" {' '.join(split_words(name))} " in stream for name in names]
-            yield float(sum(is_named))
-            yield from (
-                sum(itertools.compress(numbers, is_named)) for numbers in list_number_columns(table)
-            )
+            yield NamedRows([" ".join(split_words(name)) for name in names], columns)
 
 
-def compare_columns(table: ResultTable) -> Iterator[float]:
+def compare_columns(columns: Sequence[Sequence[float]]) -> Iterator[float]:
     """Reckon with each two columns of records: the difference and the product in each row, where
     they are too large to come about by chance, the sum of the products, and the mean of one column
     weighted by the other."""
-    pairs = itertools.combinations(list_number_columns(table)[:GROUPED_COLUMNS], 2)
-    for (first, second), products in zip(pairs, multiply_columns(table), strict=True):
+    pairs = itertools.combinations(columns[:GROUPED_COLUMNS], 2)
+    for (first, second), products in zip(pairs, multiply_columns(columns), strict=True):
         differences = [one - other for one, other in zip(first, second, strict=True)]
         yield from filter(is_large, differences + products)
         yield from (sum(products), sum(products) / len(products))
         yield from (sum(products) / sum(column) for column in (first, second) if sum(column))
 
 
-def multiply_columns(table: ResultTable) -> list[list[float]]:
+def multiply_columns(columns: Sequence[Sequence[float]]) -> list[list[float]]:
     """Multiply each two columns of records, row by row."""
-    pairs = itertools.combinations(list_number_columns(table)[:GROUPED_COLUMNS], 2)
+    pairs = itertools.combinations(columns[:GROUPED_COLUMNS], 2)
     return [[one * other for one, other in zip(*pair, strict=True)] for pair in pairs]
 
 
@@ -305,7 +315,7 @@ def compute_group_sums(table: ResultTable) -> Iterator[float]:
     full_columns = [column for column in table.columns.values() if len(column) == len(table.rows)]
     columns = full_columns[:GROUPED_COLUMNS]
     numbers: list[Sequence[float | None]] = [list(map(read_cell, column)) for column in columns]
-    numbers += multiply_columns(table)
+    numbers += multiply_columns(list_number_columns(table))
     for key_column in columns:
         groups = Counter(map(str, key_column))
         if not 1 < len(groups) < len(key_column):

@@ -224,10 +224,11 @@ def compute_group_totals(table: ResultTable) -> list[float]:
     project."""
     totals = list(compute_column_totals(table))
     columns = [column for column in table.columns.values() if len(column) == len(table.rows)]
+    number_columns = list_number_columns(table)
     for pair in itertools.combinations(columns[:GROUPED_COLUMNS], 2):
         keys = list(map(str, zip(*pair, strict=True)))
         count = Counter(keys)
-        for numbers in list_number_columns(table):
+        for numbers in number_columns:
             sums = sum_by_key(keys, numbers)
             totals += [total for key, total in sums.items() if count[key] > 1]
     return totals
