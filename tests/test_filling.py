@@ -720,6 +720,12 @@ def test_a_conclusion_says_what_was_done_and_found(result: str, done: str, told:
     assert tell(result, done) == told
 
 
+def test_a_conclusion_names_what_was_not_allowed() -> None:
+    refusal = "This was not allowed: the user said no. Do not try it again; tell the user."
+    search = command("Search the web", query=QUERY)._replace(action="search the web for {query}")
+    assert tell(refusal, choice=search) == "I did not search the web. You said no."
+
+
 @pytest.mark.parametrize(
     ("contents", "told"),
     [

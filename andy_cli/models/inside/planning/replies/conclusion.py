@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from andy_cli.actions import fill_action
 from andy_cli.call_notes import USER_SAID, read_invalid_arguments, read_missing, read_refusal
 from andy_cli.fenced_text import fence_text
 from andy_cli.messages import Choice
@@ -62,13 +63,20 @@ def conclude(told: ToldResult, replies: Sequence[str] = ()) -> str:
     """Tell of a result, with the lines that may answer a question first; what a reply shows already
     is not shown below them once more.
     """
-    sentence = _conclude_result(told.result, told.done, told.choice, told.wish)
+    sentence = _explain_refusal(told) or _conclude_result(
+        told.result, told.done, told.choice, told.wish
+    )
     lines = list(map(protect_line, told.answers))
     deed, is_page, _ = sentence.partition(":\n")
     if lines and is_page and any(sentence in reply for reply in replies):
         sentence = f"{deed}, shown above."
     listed = lines if len(lines) < 2 else [f"- {line}" for line in lines]
     return "\n".join([*listed, "", sentence]) if listed else sentence
+
+
+def _explain_refusal(told: ToldResult) -> str:
+    action = fill_action(told.choice.action, {}) if told.choice else ""
+    return reword_note(told.result.strip(), action or "do that")
 
 
 def protect_line(line: str) -> str:
@@ -184,8 +192,6 @@ def describe_record(record: Mapping[str, object]) -> str:
 
 def drop_advice(text: str) -> str:
     """Return what a tool said, without what is meant for the model alone."""
-    if reworded := reword_note(text.strip()):
-        return reworded
     if (note := NOTE.search(text)) and ADVICE.search(note[0]):
         text = text[: note.start()]
     first, *more = re.split(r"(?<=[.!?])(\s+)(?=[A-Z]|[a-z]+_)", text)
@@ -197,13 +203,15 @@ def drop_advice(text: str) -> str:
     return "".join([first, *kept])
 
 
-def reword_note(note: str) -> str:
-    """Tell a person why a call was not run; empty where the text says no such thing."""
+def reword_note(note: str, action: str) -> str:
+    """Tell a person why a call was not run, of which `action` says what it would have done; empty
+    where the text says no such thing.
+    """
     reason = read_refusal(note)
     if reason is not None and reason.startswith(USER_SAID):
-        return f"I did not do that. You said{reason.removeprefix(USER_SAID)}."
+        return f"I did not {action}. You said{reason.removeprefix(USER_SAID)}."
     if reason is not None:
-        return f"I may not do that: {reason}."
+        return f"I may not {action}: {reason}."
     if missing := read_missing(note):
         return f"What is the {missing.parameter}?"
     if invalid := read_invalid_arguments(note):
