@@ -246,17 +246,18 @@ def test_where_something_was_taken_out_one_gap_is_left(
 
 def test_arguments_are_read_with_brackets_and_quotation_marks_in_their_texts() -> None:
     for text in ("}{", '"}', "[[", '\\"', "]", "\\", '{"a": 1}'):
-        written = json.dumps({"track": text})
+        tracks = [{"track": text}, {"track": f"{text}2"}]
         for size in (1, 2, 3):
             compiler = Compiler(HERMES, TOOLS)
-            for _ in range(2):  # one position, one id: the second begins where the first has ended
+            for track in tracks:  # one position, one id: the second begins where the first ended
+                written = json.dumps(track)
                 for at in range(0, len(written), size):
                     name = "play" if not at else ""
                     delta = CallDelta(0, "c1" if not at else "", name, written[at : at + size])
                     compiler.take(Chunk(call=delta))
             reply = compiler.finish()[1]
             said = [each.arguments for each in reply.requests]
-            assert (said, reply.incomplete) == ([{"track": text}] * 2, False)
+            assert (said, reply.incomplete) == (tracks, False)
 
 
 PROSE = """Well, that is all there was: 3 plus 4. You and I

@@ -86,6 +86,15 @@ def test_arguments_that_are_sent_again_are_one_call() -> None:
     )
 
 
+def test_a_whole_call_that_is_sent_again_under_its_id_is_one_call() -> None:
+    in_pieces = [CallDelta(0, "c1", "play", A[:7]), CallDelta(0, "", "", A[7:])]
+    for place in (0, None):
+        sent_again = CallDelta(place, "c1", "play", A)
+        assert joined(*in_pieces, sent_again) == ([("play", json.loads(A))], False)
+    other = CallDelta(0, "c1", "stop", A)
+    assert [name for name, _ in joined(*in_pieces, other)[0]] == ["play", "stop"]
+
+
 def test_arguments_that_only_python_takes_for_the_same_are_two_calls() -> None:
     written = CallDelta(0, "c1", "switch", '{"on": 1}{"on": true}')
     assert joined(written)[0] == [("switch", {"on": 1}), ("switch", {"on": True})]

@@ -143,13 +143,19 @@ class _Call:
         """Tell whether the piece begins a call of its own, though its place says otherwise."""
         is_other_call = bool(self.id) and delta.id not in ("", self.id)
         if self.closed:
-            has_name, has_arguments = bool(delta.name), bool(delta.arguments.strip())
-            if is_other_call:
-                return has_name or has_arguments
-            return has_name and has_arguments
+            return self._begins_behind(delta, is_other_call)
         if not delta.name or delta.name == self.name:
             return False
         return is_other_call or (bool(self.name) and any(self.pieces))
+
+    def _begins_behind(self, delta: CallDelta, is_other_call: bool) -> bool:
+        """Tell whether a piece after finished arguments begins a call of its own."""
+        has_name, has_arguments = bool(delta.name), bool(delta.arguments.strip())
+        if is_other_call:
+            return has_name or has_arguments
+        # Id and name once more: the arguments say if it is the same call.
+        is_same = bool(delta.id) and (delta.id, delta.name) == (self.id, self.name)
+        return has_name and has_arguments and not is_same
 
     def add(self, delta: CallDelta) -> None:
         self.id = self.id or delta.id
