@@ -82,5 +82,6 @@ DIALECT = builders.make_taught_dialect(
     line_start_markers=WORDS[:1],
     reply_start_markers=WORDS[1:],
     named_start_markers=(">>>NAME\n", "NAME\n{"),
+    named_anywhere=(">>>NAME\n{",),
     models=("functionary-*v3.2*",),
 )
