@@ -5,6 +5,8 @@ from andy_cli.compiler.expression import Expression
 OUTSIDE = Expression(r"[\"'{}\[\]()]")
 INSIDE = Expression(r"[\"'\\\u201e]")
 OPENERS = {"]": "[", ")": "("}
+FULL_WIDTH = str.maketrans("\uff1a\uff0c", ":,")
+"""The colon and the comma of Chinese text, which models write between keys and values too."""
 KEY = Expression(
     r"(?:\"(?:\\[^\n]|[^\"\\\n])*+(?:\\?\Z|\"\s*)"
     r"|'(?:\\[^\n]|[^'\"\\\n])*+(?:\\?\Z|'\s*)|\w[\w\-]*\s*)(?P<colon>:?)"
@@ -80,7 +82,7 @@ class JsonScan:
         if passed_text:
             self._ended = None
         if stripped_text := passed_text.rstrip():
-            self._last = stripped_text[-1]
+            self._last = stripped_text[-1].translate(FULL_WIDTH)
         if not outside_match:
             return len(text)
         if outside_match[0] == '"' and self._ended is not None:
@@ -165,6 +167,7 @@ class JsonScan:
 
     def _tell_end(self, behind: str) -> bool | None:
         """Tell whether a string ends before this text; None while it is too short to say."""
+        behind = behind.translate(FULL_WIDTH)
         character = behind[0]
         if character == ",":
             return _begins_key(behind) if self._is_value else True

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from itertools import chain
 
-from andy_cli.compiler.bodies.json_scan import JsonScan
+from andy_cli.compiler.bodies.json_scan import FULL_WIDTH, JsonScan
 from andy_cli.compiler.expression import Expression
 from andy_cli.foreign_values import read_float
 
@@ -177,7 +177,8 @@ def _read_normalized(json_text: str) -> object | None:
 
 
 def normalize_literals(json_text: str) -> str:
-    json_text = TRAILING_COMMA.sub(r"\1", COMMENT.sub("", json_text))
+    json_text = COMMENT.sub("", json_text).translate(FULL_WIDTH)
+    json_text = TRAILING_COMMA.sub(r"\1", json_text)
     json_text = CONSTANT.sub(lambda match: CONSTANTS.get(match[1], match[1]), json_text)
     return BARE_KEY.sub(r'\1"\2"\3', json_text)
 
