@@ -13,7 +13,8 @@ from andy_cli.messages import Schema, ToolRequest
 NAMES = tuple("name tool_name tool function_name function action operation recipient_name".split())
 ARGUMENTS = tuple("arguments parameters args params input tool_input action_input kwargs".split())
 WRAPPERS = tuple(
-    "tool_calls toolCalls tool_uses function_call tool_call tool_use function call action".split()
+    "tool_calls toolCalls tool_uses function_call functionCall tool_call tool_use toolUse"
+    " function call action command".split()
 )
 IDS = ("id", "tool_call_id", "call_id")
 PREFIX = Expression(r"^(?:functions|function|default_api|tools?|namespace)[.:/]")

@@ -14,6 +14,7 @@ from andy_cli.compiler.bodies.calls import (
     clean_tool_name,
     says_no_call,
 )
+from andy_cli.compiler.bodies.wrappings import SIDE_KEYS
 from andy_cli.compiler.control_tokens import FENCES
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
@@ -26,7 +27,7 @@ KEYS = frozenset(
         *WRAPPERS,
         "type",
         "toolCalls",
-        "thought",
+        *(SIDE_KEYS - {"role"}),
         "final",
         "jsonrpc",
         "method",

@@ -186,8 +186,12 @@ def _make_element_end(opener: str, tools: Tools) -> EndDetector:
 NEXT_TURN = Dialect("next turn", lambda opener, tools: HeldEnd(_find_turn_end), _read_next_turn)
 
 FRAMING = (
-    Dialect(LONE_OBJECT, make_bare_call_end, _read_lone_object, line_start_markers=("{",)),
-    Dialect(LONE_CALL, make_bare_call_end, _read_lone_call, reply_start_markers=("{",)),
+    Dialect(
+        LONE_OBJECT, make_bare_call_end, _read_lone_object, line_start_markers=("{",), atomic=True
+    ),
+    Dialect(
+        LONE_CALL, make_bare_call_end, _read_lone_call, reply_start_markers=("{",), atomic=True
+    ),
     Dialect(
         "label",
         lambda opener, tools: HeldEnd(partial(_find_label_end, tools)),
