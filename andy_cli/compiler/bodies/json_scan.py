@@ -2,8 +2,8 @@
 
 from andy_cli.compiler.expression import Expression
 
-OUTSIDE = Expression(r"[\"'{}\[\]()]")
-INSIDE = Expression(r"[\"'\\\u201e]")
+OUTSIDE = Expression(r"[\"'`{}\[\]()]")
+INSIDE = Expression(r"[\"'`\\\u201e]")
 OPENERS = {"]": "[", ")": "("}
 FULL_WIDTH = str.maketrans("\uff1a\uff0c", ":,")
 """The colon and the comma of Chinese text, which models write between keys and values too."""
@@ -22,8 +22,8 @@ class JsonScan:
     A quotation mark ends a string only if what follows could follow that string, so that
     `"say "hi" to him"` is one string. In the value of a key, what opened inside closes inside too:
     `"f("a", "b");"` is one. Where a quote follows brackets right behind the end of a value, that
-    was no end: `"a { b: "}"; }"`. Single quotes count where a value or key may start. Text is
-    looked at in order, and each character once.
+    was no end: `"a { b: "}"; }"`. Single quotes, and the backticks of JavaScript, count where a
+    value or key may start. Text is looked at in order, and each character once.
     """
 
     def __init__(self, begun: str = "", pairs_quotes: bool = True) -> None:

@@ -33,6 +33,15 @@ BARE_KEY = Expression(r"([{,]\s*)([A-Za-z_][\w-]*)(\s*:)")
 CONSTANT = Expression(r"\b(True|False|None|nan|NaN|Infinity)\b")
 CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 TRIPLE = Expression(r'"""(.*?)"""', re.S)
+TEMPLATE = Expression(
+    r'"(?:[^"\\]++|\\.)*+(?:"|\Z|\\\Z)'
+    r"|(?P<before>[:\[,]\s*+)`(?P<body>(?:[^`\\]++|\\.|`(?!\s*+[,}\]]))*+)(?:`|\Z|\\\Z)",
+    re.S,
+)
+"""A text of JSON, or one between the backticks of JavaScript that is a value."""
+INNER_QUOTE = Expression(r'\\.|"', re.S)
+JOINED = Expression(r'"(?:[^"\\]++|\\.)*+"(?:\s*+\+\s*+"(?:[^"\\]++|\\.)*+")*+', re.S)
+"""A text of JSON and those that plus signs join to it."""
 
 
 def find_value_end(json_text: str, position: int, scan: JsonScan | None = None) -> int:
@@ -164,10 +173,34 @@ def convert_tuples(literal_value: object) -> object | None:
 
 
 def mend_json(json_text: str) -> object | None:
-    """With typographic quotes, triple quotes, illegal escapes, comments and bare keys mended."""
+    """With typographic quotes, triple quotes, backticks, illegal escapes, comments and bare keys
+    mended."""
+    if "`" in json_text:
+        json_text = TEMPLATE.sub(_quote_template, json_text)
     mended_text = NEEDLESS.sub(r"\1", json_text).replace("\\'", "'")
     mended_text = TRIPLE.sub(lambda match: json.dumps(match[1]), mended_text)
     return _read_normalized(mended_text) or _read_normalized(json_text.translate(SMART))
+
+
+def _quote_template(match: re.Match[str]) -> str:
+    """A text between backticks in the quotes of JSON; one that has these is left."""
+    if match["before"] is None:
+        return match[0]
+    body = match["body"].replace("\\`", "`")
+    quoted = INNER_QUOTE.sub(lambda part: part[0] if len(part[0]) > 1 else '\\"', body)
+    return f'{match["before"]}"{quoted}"'
+
+
+def join_texts(json_text: str) -> object | None:
+    """With the texts that a plus sign joins as one: `"a" + "b"`."""
+    if "+" not in json_text:
+        return None
+    joined_text = JOINED.sub(_write_joined, json_text)
+    return parse_strict(joined_text) if joined_text != json_text else None
+
+
+def _write_joined(match: re.Match[str]) -> str:
+    return f'"{"".join(text[0][1:-1] for text in STRING.finditer(match[0]))}"'
 
 
 def _read_normalized(json_text: str) -> object | None:
@@ -274,7 +307,7 @@ def _is_said(repaired_value: object, json_text: str) -> bool:
 
 WORD = Expression(r"[\w.\-/:@+]*")
 READINGS: tuple[Callable[[str], object | None], ...] = (
-    *(escape_windows_paths, parse_strict, parse_doubled, parse_python, mend_json),
+    *(escape_windows_paths, parse_strict, parse_doubled, join_texts, parse_python, mend_json),
     escape_inner_quotes,
 )
 
