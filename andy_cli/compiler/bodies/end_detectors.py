@@ -296,23 +296,42 @@ class FenceEnd:
     def __init__(self, start_marker: str) -> None:
         self._run = start_marker
         self._quote = ""  # of the text over several lines that is open
+        self._scan: JsonScan | None = None  # of the value that stands in it
+        self._holds_fence = False  # a fence is open in a text of that value
         self._written: list[str] = []  # of the line so far
         self._line: str | None = None  # the line so far while it may be the closing one
         self._first: list[str] | None = []  # the line of the opener so far
 
     def feed(self, text: str) -> int | None:
         for position, character in enumerate(text):
-            if character in "\n<" and not self._quote and self._closes(character):
+            in_text = self._quote or self._holds_fence
+            if not in_text and character in "\n<" and self._closes(character):
                 return position
             self._written.append(character)
             if character == "\n":
-                self._quote = follow_strings("".join(self._written), self._quote)
+                self._end_line("".join(self._written))
                 self._first, self._line, self._written = None, "", []
             elif self._first is not None:
                 self._first.append(character)
             elif self._line is not None:
                 self._line = self._line + character if len(self._line) < MAX_LEAD_LENGTH else None
         return None
+
+    def _end_line(self, line: str) -> None:
+        self._quote = follow_strings(line, self._quote)
+        if self._first is None:
+            self._follow_json(line)
+
+    def _follow_json(self, line: str) -> None:
+        """Follow a value, and the fence with an info word that a text in it holds as it is."""
+        if self._scan is None and line.lstrip()[:1] in ("{", "["):
+            self._scan = JsonScan()
+        if self._scan is None:
+            return
+        if self._scan.in_open_text and line.strip().startswith(self._run):
+            self._holds_fence = bool(line.strip().strip("`"))
+        if self._scan.feed(f"{line}\n") is not None:
+            self._scan = None
 
     def _closes(self, next_character: str) -> bool:
         """The line so far ends it: at a line break, or with a control token right after it."""

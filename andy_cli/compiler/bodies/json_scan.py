@@ -54,6 +54,11 @@ class JsonScan:
         return bool(self._quote) and not self._behind
 
     @property
+    def in_open_text(self) -> bool:
+        """A string goes on: no quotation mark stands last that may have ended it."""
+        return bool(self._quote) and self._behind is None
+
+    @property
     def may_go_on(self) -> bool:
         """Nothing but brackets follows a text, which goes on if a quote comes next."""
         return self._ended is not None
