@@ -45,7 +45,8 @@ BRACKET_MARKER = "[TOOL_CALLS]"
 """The marker of calls that begins with a square bracket, as lists and sections of settings do."""
 MAX_INFO_LENGTH = 30
 CODE = Expression(
-    r"(?:[ \t]*(?:(?:\#|import\s|from\s)[^\n]*)?\n)*(?:[A-Za-z_]\w{0,60}[ \t]*=(?!=)[ \t]*)?"
+    r"(?:[ \t]*(?:(?:\#|import\s|from\s)[^\n]*)?\n)*"
+    r"(?:[A-Za-z_]\w{0,60}[ \t]*=(?!=)[ \t]*)?(?:await[ \t]+)?"
 )
 UNFINISHED = Expression(r"[ \t]*(?:(?:\#|import\s|from\s)[^\n]*|[A-Za-z_]\w{0,60}[ \t]*)?")
 
@@ -93,7 +94,7 @@ def may_be_call(begun_text: str, tools: Tools) -> bool:
     if not call_match[2]:
         return True
     if call_match[1] == "print" and call_match[2] == "(":
-        return may_begin_request(begun_text[call_match.end() :], tools)
+        return may_begin_request(begun_text[call_match.end() :].removeprefix("await "), tools)
     tool_name = clean_tool_name(call_match[1], tools)
     return call_match[2] == "(" and (tool_name in tools or says_no_call(tool_name, tools))
 

@@ -67,6 +67,10 @@ class CodeProgram(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return self._values.get(node.id, node)
 
+    def visit_Await(self, node: ast.Await) -> ast.expr:  # whoever runs the calls waits anyway
+        value: ast.expr = self.visit(node.value)
+        return value
+
     def take(self, target: str, value: ast.expr) -> None:
         """Take a value, and the name it is given; raises NotLiteral and NeedsResult."""
         value = self.visit(value)
