@@ -43,6 +43,12 @@ def joined(*deltas: CallDelta, complete: bool = True) -> tuple[list[tuple[str, o
         pytest.param([CallDelta(0, "c1", "list", json.dumps(LISTING))], id="encoded twice"),
         pytest.param([CallDelta(0, "c1", "list", "{'path': 'music',}")], id="Python dictionary"),
         pytest.param([CallDelta(0, "c1", "list", LISTING), CallDelta(0, "c2")], id="empty piece"),
+        pytest.param([CallDelta(0, "c1", "list", "{}"), CallDelta(0, "", "", LISTING[:5]),
+                      CallDelta(0, "", "", LISTING[5:])], id="empty object first"),
+        pytest.param([CallDelta(0, "c1", "list", LISTING), CallDelta(0, "", "", "{}")],
+                     id="empty object last"),
+        pytest.param([CallDelta(0, "c1", "list", "null"), CallDelta(0, "", "", LISTING)],
+                     id="null first"),
     ],
 )  # fmt: skip
 def test_one_call_is_one_call_however_it_is_cut(deltas: list[CallDelta]) -> None:

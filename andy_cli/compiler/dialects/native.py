@@ -180,27 +180,33 @@ class _Call:
         return f"This request could not be read: {written}. {AS_OBJECT}"
 
     def read(self) -> list[Arguments] | None:
-        """The argument objects that were written, one that is sent again once; None if they are cut
-        off or no objects."""
+        """The argument objects that were written, one that is sent again once, and without what
+        only holds the place of one; None if they are cut off or no objects."""
         text = replace_surrogates("".join(self.pieces)).strip()
         if fenced := FENCE.match(text):
             text = fenced[1]
         if text in ("", "null"):
             return [{}]
-        try:
-            values = list(_parse_values(text))
-        except ValueError:
-            values = [_parse_python(text)]
-        if len(values) == 1 and isinstance(values[0], str):
-            values = [read_json(values[0])]
         argument_objects: list[Arguments] = []
-        for value in values:
+        for value in _read_values(text):
             if not isinstance(value, dict):
                 return None
             # As they are written: to Python 1 and true are equal.
             if repr(value) not in map(repr, argument_objects[-1:]):
                 argument_objects.append(value)
         return argument_objects
+
+
+def _read_values(text: str) -> list[object]:
+    """The values that arguments hold, without what only holds the place of one."""
+    try:
+        values = list(_parse_values(text))
+    except ValueError:
+        values = [_parse_python(text)]
+    match values:
+        case [str(encoded)]:
+            values = [read_json(encoded)]
+    return [value for value in values if value is not None and value != {}] or values
 
 
 def _parse_values(text: str) -> Iterator[object]:
