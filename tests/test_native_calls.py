@@ -43,6 +43,8 @@ def joined(*deltas: CallDelta, complete: bool = True) -> tuple[list[tuple[str, o
         pytest.param([CallDelta(0, "c1", "list", json.dumps(LISTING))], id="encoded twice"),
         pytest.param([CallDelta(0, "c1", "list", "{'path': 'music',}")], id="Python dictionary"),
         pytest.param([CallDelta(0, "c1", "list", LISTING), CallDelta(0, "c2")], id="empty piece"),
+        pytest.param([CallDelta(0, "c1", "list", LISTING[:size]) for size in (0, 1, 4, 9, 99)],
+                     id="arguments grow"),
         pytest.param([CallDelta(0, "c1", "list", "{}"), CallDelta(0, "", "", LISTING[:5]),
                       CallDelta(0, "", "", LISTING[5:])], id="empty object first"),
         pytest.param([CallDelta(0, "c1", "list", LISTING), CallDelta(0, "", "", "{}")],

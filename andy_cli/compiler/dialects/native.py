@@ -5,8 +5,9 @@
 There is nothing to read in the text: the pieces of calls are joined into requests. Pieces belong
 together by position, then by id, then by order. Servers get every part of that wrong somewhere: two
 calls at one position, an id that changes after the first piece, names that are sent again or in two
-parts, two argument objects in one string. A call whose arguments cannot be read is never guessed
-at: the reply counts as incomplete and the model is asked again.
+parts, arguments that grow from piece to piece, two argument objects in one string. A call whose
+arguments cannot be read is never guessed at: the reply counts as incomplete and the model is asked
+again.
 
 The history goes back in the API's own shape (C11): results are `tool` messages that carry the id of
 their call.
@@ -164,9 +165,18 @@ class _Call:
             # after the arguments.
             self.name = delta.name if delta.name.startswith(self.name) else self.name + delta.name
         if delta.arguments:
+            if self._is_grown(delta.arguments):
+                self.pieces, self.size, self.scan = [], 0, JsonScan()
             self.pieces.append(delta.arguments)
             self.size += len(delta.arguments)
             self._follow(delta.arguments)
+
+    def _is_grown(self, piece: str) -> bool:
+        """Tell whether the piece is all arguments so far and more: no object goes on so, for a
+        bracket and a key do not stand behind its own beginning."""
+        if self.closed or piece[0] != "{" or len(piece) < self.size or not self.size:
+            return False
+        return piece.startswith("".join(self.pieces))
 
     def _follow(self, piece: str) -> None:
         """Follow the argument objects; each character is looked at once."""
