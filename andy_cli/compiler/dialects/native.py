@@ -29,6 +29,8 @@ from andy_cli.messages import Arguments, CallDelta, Message, ToolCall, ToolReque
 
 FENCE = re.compile(r"\A```[a-z]*\s*(.*?)\s*```\Z", re.DOTALL | re.IGNORECASE)
 
+LEFT_OVER = re.compile(r"(?:[\s}\]]|</?\w{1,40}>|<\|\w{1,40}\|>)+")
+"""Closers of a notation, or one bracket too many, that a server left behind the arguments."""
 MAX_SHOWN_CHARACTERS = 200
 """Characters of arguments that cannot be read, which the model is told."""
 AS_OBJECT = "Write its arguments as one JSON object."
@@ -216,6 +218,8 @@ def _read_values(text: str) -> list[object]:
     match values:
         case [str(encoded)]:
             values = [read_json(encoded)]
+        case [[only_value]]:
+            values = [only_value]
     return [value for value in values if value is not None and value != {}] or values
 
 
@@ -226,7 +230,7 @@ def _parse_values(text: str) -> Iterator[object]:
     """
     decoder = json.JSONDecoder(strict=False, parse_float=read_float)
     position = 0
-    while position < len(text):
+    while position < len(text) and not (position and LEFT_OVER.fullmatch(text, position)):
         try:
             value, position = decoder.raw_decode(text, position)
         except RecursionError as error:
