@@ -1665,3 +1665,10 @@ def test_an_item_in_the_words_of_one_that_was_done_is_a_deed_too() -> None:
     assert not texts(told.replace("\n2.", "\n\nLeft over:\n\n2.").format(""), evidence)
     moves = (move, move._replace(arguments="b.jpg b1.jpg"))
     assert not texts(told.format(""), evidence._replace(actions=moves))
+
+
+def test_the_keys_of_an_answer_that_is_json_are_its_form_and_tell_nothing() -> None:
+    evidence = Evidence(("That text is not in plan.md.",), "add a line")
+    assert not texts('{"file": "plan.md", "lines_added": 0}', evidence)
+    assert texts('{"file": "old_plan", "lines_added": 0}', evidence) == ["old_plan"]
+    assert texts('The file says "lines_added": 0.', evidence) == ["lines_added"]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from andy_cli.agent.grounding.action_claims import find_action_claims
 from andy_cli.agent.grounding.change_claims import find_change_claims
-from andy_cli.agent.grounding.evidence import Claim, Evidence, EvidenceIndex, parse_result
+from andy_cli.agent.grounding.evidence import Claim, Evidence, EvidenceIndex, is_json
 from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures
 from andy_cli.agent.grounding.figures.figure_claims import (
     YEAR,
@@ -114,7 +114,7 @@ def mark_claims(answer: str, claims: Sequence[Claim]) -> str:
     """Put MARKER after each claim; after a fence, on a line of its own, for what stands in it.
     Nothing is left out or changed (R16)."""
     blocks = [(start, end) for start, end, _ in find_fences(answer)]
-    if answer.lstrip()[:1] in ("{", "[") and isinstance(parse_result(answer), dict | list):
+    if is_json(answer):
         blocks = [(0, len(answer))]
     inline = sorted(match.span() for pattern in (CODE, LINK) for match in pattern.finditer(answer))
     markers = dict(place_marker(answer, claim.end, blocks, inline) for claim in claims)

@@ -69,6 +69,11 @@ def parse_result(text: str) -> object:
     return value
 
 
+def is_json(text: str) -> bool:
+    """Tell whether a text is one JSON object or list and nothing else."""
+    return text.lstrip()[:1] in ("{", "[") and isinstance(parse_result(text), dict | list)
+
+
 def find_tables(value: object, text: str) -> list[ResultTable]:
     """Find all lists in a result, at any depth; `text` is the result, folded."""
     if isinstance(value, str):

@@ -14,6 +14,7 @@ from andy_cli.agent.grounding.evidence import (
     Evidence,
     EvidenceIndex,
     SentenceBacking,
+    is_json,
     joins_words,
     list_file_readings,
 )
@@ -184,7 +185,10 @@ class NameChecker:
         return bool(others) and all(map(self._knows, others))
 
     def _check_quotations(self) -> Iterator[Claim]:
+        has_keys = is_json(self._prose)
         for match in QUOTE.finditer(self._rest):
+            if has_keys and self._rest[match.end() :].lstrip().startswith(":"):
+                continue  # a key of JSON is a form and tells nothing
             group = match.lastindex or 1
             text = match[group].strip(" .,!?…*_")
             if "\0" in text or len(split_words(text)) > MAX_QUOTE_LENGTH or not is_telling(text):
