@@ -1672,3 +1672,34 @@ def test_the_keys_of_an_answer_that_is_json_are_its_form_and_tell_nothing() -> N
     assert not texts('{"file": "plan.md", "lines_added": 0}', evidence)
     assert texts('{"file": "old_plan", "lines_added": 0}', evidence) == ["old_plan"]
     assert texts('The file says "lines_added": 0.', evidence) == ["lines_added"]
+
+
+@pytest.mark.parametrize(
+    ("told", "false"),
+    [
+        ("T-101 (Printer offline) is assigned to Lena Orth.", ["Lena Orth"]),
+        ("T-101 ist bei Lena Orth.", ["Lena Orth"]),
+        ("| T-101 | Lena Orth |\n| T-104 | Mira Holt |", ["Lena Orth", "Mira Holt"]),
+        ("T-101 is assigned to Mira Holt.", []),
+        ("T-101 went from Lena Orth to Mira Holt.", []),
+        ("T-101 is not assigned to Lena Orth.", []),
+        ("Is T-101 assigned to Lena Orth?", []),
+        ("T-101 is older than T-104 of Lena Orth.", []),
+        ("Lena Orth has `Invoice twice`, and T-101 is open.", []),
+        ("T-101 is assigned to Paolo Neri now.", []),
+        ("Closed: T-101 is now in the archive.", []),
+    ],
+)
+def test_a_name_of_another_record_is_told_of_the_wrong_one(told: str, false: list[str]) -> None:
+    cells = [
+        ("T-101", "Printer offline", "Mira Holt", "New"),
+        ("T-104", "Invoice twice", "Lena Orth", "Closed"),
+        ("T-105", "Gate", "Paolo Neri", "Closed"),
+    ]
+    tickets = [
+        {"id": key, "title": title, "assignee": {"name": name}, "status": status}
+        for key, title, name, status in cells
+    ]
+    moved = ActionRecord("desk.assign", Effect.ACT, "assign", arguments="T-101 Paolo Neri")
+    evidence = Evidence((json.dumps({"tickets": tickets}), "ok"), "who?", actions=(moved,))
+    assert texts(told, evidence) == false
