@@ -1703,3 +1703,25 @@ def test_a_name_of_another_record_is_told_of_the_wrong_one(told: str, false: lis
     moved = ActionRecord("desk.assign", Effect.ACT, "assign", arguments="T-101 Paolo Neri")
     evidence = Evidence((json.dumps({"tickets": tickets}), "ok"), "who?", actions=(moved,))
     assert texts(told, evidence) == false
+
+
+@pytest.mark.parametrize(
+    ("written", "told", "false"),
+    [
+        ("15.30", "El wiper cuesta ahora 13,50 en stock.csv.", ["13,50"]),
+        ("15.30", "The wiper is now 12.00.", ["12.00"]),
+        ("15.30", "The wiper is now 15.3, not 13.50.", []),
+        ("13.50", "Der Preis von wiper ist jetzt 13,5.", []),
+        ("13.50", "The wiper is now 12.00.", ["12.00"]),
+    ],
+)
+def test_a_price_that_an_edit_did_not_write_is_not_the_present_one(
+    written: str, told: str, false: list[str]
+) -> None:
+    row = "wiper,9,{},B2"
+    values = {"path": "stock.csv", "old_string": row.format("12.00")}
+    values["new_string"] = row.format(written)
+    edit = ActionRecord("edit_file", Effect.WRITE, "edit it", arguments=json.dumps(values))
+    read = f"item,qty,price,place\nbelt,11,9.00,A1\n{row.format('12.00')}"
+    wish = "Cambia el precio del wiper a 13,50 en stock.csv."
+    assert texts(told, Evidence((read, "changed it"), wish, actions=(edit,))) == false

@@ -13,7 +13,8 @@ from andy_cli.agent.grounding.text.languages import detect_languages
 from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text, split_words
 from andy_cli.agent.grounding.text.vocabulary import STOP
 
-NUMBER = re.compile(r"(?<![\d.,])\d+(?!\d|[.,]\d)")
+NUMBER = re.compile(r"(?<![\d.,])\d+(?:[.,]\d{1,2})?(?!\d|[.,]\d)")
+"""Not `1.850`, which is another figure in another language."""
 MAX_WORDS_BETWEEN = 2
 """Between a figure and the word that it belongs to."""
 STEM_LENGTH = 4
@@ -35,13 +36,13 @@ def find_change_claims(spoken: Sequence[Sentence], index: EvidenceIndex) -> Iter
     """Find the figures that an answer calls the present value where it is another: the one that an
     edit replaced, and the one that the user asked for and no call wrote. An answer that has what
     the edit wrote is left alone."""
-    told = NUMBER.findall("\n".join(sentence.text for sentence in spoken))
+    told = find_values("\n".join(sentence.text for sentence in spoken))
     values = [value for value in list_changed_values(index) if value.new not in told]
     for sentence in spoken if values else ():
         beside = [value for value in values if value.is_beside(sentence.text)]
         figures = list_false_figures(beside, index)
         for match in find_present_figures(sentence):
-            if match[0] in figures:
+            if read_value(match) in figures:
                 start = sentence.start + match.start()
                 yield Claim(match[0], start, start + len(match[0]), "changed")
 
@@ -72,15 +73,38 @@ def list_false_figures(values: Sequence[ChangedValue], index: EvidenceIndex) -> 
 def list_wished_figures(value: ChangedValue, index: EvidenceIndex) -> set[str]:
     """List the figures that only the user named for the value; none if the user also named the one
     that was written."""
-    words = split_words(fold_text(index.evidence.user))
-    nearby = (
-        (word, words[max(at - MAX_WORDS_BETWEEN - 1, 0) : at + 2]) for at, word in enumerate(words)
-    )
-    wished = {word for word, beside in nearby if value.is_beside(" ".join(beside))}
+    user = index.evidence.user
+    wished = {
+        read_value(match)
+        for match in NUMBER.finditer(user)
+        if value.is_beside(take_neighbours(user, match))
+    }
     actions = (action.text for action in index.evidence.actions or ())
     known_texts = [index.given, *index.evidence.history, *actions]
-    is_wished = value.new in NUMBER.findall(index.evidence.user)
-    return set() if is_wished else wished.difference(*map(NUMBER.findall, known_texts))
+    is_wished = value.new in find_values(user)
+    return set() if is_wished else wished.difference(*map(find_values, known_texts))
+
+
+def take_neighbours(text: str, figure: re.Match[str]) -> str:
+    """Take the words before a figure that may belong to it, and the one behind it."""
+    before, behind = text[: figure.start()].split(), text[figure.end() :].split()
+    return " ".join(before[-MAX_WORDS_BETWEEN - 1 :] + behind[:1])
+
+
+def find_values(text: str) -> list[str]:
+    """Find the figures of a text in one spelling."""
+    return [*map(read_value, NUMBER.finditer(part_cells(text)))]
+
+
+def part_cells(text: str) -> str:
+    """Put blanks for the commas of a text that is made of rows: several, with no blank behind."""
+    return text.replace(",", " ") if text.count(",") > 1 and ", " not in text else text
+
+
+def read_value(figure: re.Match[str]) -> str:
+    """Read a figure into one spelling: `13.5` for `13,50`."""
+    whole, _, fraction = figure[0].replace(",", ".").partition(".")
+    return f"{whole}.{fraction}".rstrip("0").rstrip(".") if fraction else whole
 
 
 def list_changed_values(index: EvidenceIndex) -> list[ChangedValue]:
@@ -93,7 +117,7 @@ def list_changed_values(index: EvidenceIndex) -> list[ChangedValue]:
             values.append(value)
         elif action.effect not in LOCAL_LOOKS:
             values = []
-    written, given = {value.new for value in values}, NUMBER.findall(index.given)
+    written, given = {value.new for value in values}, find_values(index.given)
     return [value for value in values if value.old not in written and given.count(value.old) < 2]
 
 
@@ -103,11 +127,10 @@ def read_changed_value(action: ActionRecord) -> ChangedValue | None:
     if not isinstance(values, dict):
         return None
     path, *texts = (fold_text(str(values.get(n, ""))) for n in ("path", "old_string", "new_string"))
-    old, new = (frozenset(split_words(text)) for text in texts)
-    if len(old - new) != 1 or len(new - old) != 1 or not "".join(old ^ new).isdecimal():
+    old, new = (frozenset(find_values(text)) for text in texts)
+    words, new_words = (frozenset(split_words(NUMBER.sub(" ", part_cells(text)))) for text in texts)
+    if len(old - new) != 1 or len(new - old) != 1 or words != new_words:
         return None
-    beside = {
-        word[:STEM_LENGTH] for word in (old & new) - STOP | {*split_words(path.rpartition("/")[2])}
-    }
+    beside = {word[:STEM_LENGTH] for word in words - STOP | {*split_words(path.rpartition("/")[2])}}
     (was,), (now,) = old - new, new - old
     return ChangedValue(was, now, frozenset(filter(str.isalpha, beside)))
