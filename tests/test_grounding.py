@@ -1725,3 +1725,30 @@ def test_a_price_that_an_edit_did_not_write_is_not_the_present_one(
     read = f"item,qty,price,place\nbelt,11,9.00,A1\n{row.format('12.00')}"
     wish = "Cambia el precio del wiper a 13,50 en stock.csv."
     assert texts(told, Evidence((read, "changed it"), wish, actions=(edit,))) == false
+
+
+@pytest.mark.parametrize(
+    ("told", "false"),
+    [
+        ("Both are changed: retries is 5 and timeout is 40.", ["40"]),
+        ("retries: 5, timeout: 40", ["40"]),
+        ("Los dos están: retries = 5, timeout = 40.", ["40"]),
+        ("retries is 5. The timeout is still 25, you wanted a timeout of 40.", []),
+        ("retries is 5. I did not set timeout to 40.", []),
+        ("retries is 5. Shall I set timeout to 40?", []),
+        ("retries is 5.", []),
+    ],
+)
+def test_a_setting_that_no_call_wrote_has_not_the_value_that_was_wished(
+    told: str, false: list[str]
+) -> None:
+    values = {"path": "a.toml", "old_string": "retries = 3", "new_string": "retries = 5"}
+    edit = ActionRecord("edit_file", Effect.WRITE, "edit it", arguments=json.dumps(values))
+    results = ("port = 7410\nretries = 3\ntimeout = 25", "changed it")
+    evidence = Evidence(results, "Set retries to 5 and timeout to 40.", actions=(edit,))
+    assert texts(told, evidence) == false
+    values["old_string"], values["new_string"] = "timeout = 25", "timeout = 40"
+    other = edit._replace(arguments=json.dumps(values))
+    assert not texts(told, evidence._replace(actions=(edit, other)))
+    ran = command("make settings", 0)
+    assert not texts(told, evidence._replace(actions=(edit, ran)))
