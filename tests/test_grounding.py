@@ -1752,3 +1752,31 @@ def test_a_setting_that_no_call_wrote_has_not_the_value_that_was_wished(
     assert not texts(told, evidence._replace(actions=(edit, other)))
     ran = command("make settings", 0)
     assert not texts(told, evidence._replace(actions=(edit, ran)))
+
+
+@pytest.mark.parametrize(
+    ("told", "false"),
+    [
+        ("Renamed all 4 songs.", ["4"]),
+        ("I have moved four songs.", ["four"]),
+        ("Ich habe alle 4 Lieder umbenannt.", ["4"]),
+        ("He movido 12 archivos.", ["12"]),
+        ("J'ai renommé les 4 chansons.", ["4"]),
+        ("4 songs have been renamed.", ["4"]),
+        ("Renamed both and 4 are left.", []),
+        ("Renamed 2 of the 4 songs.", []),
+        ("Renamed 3 songs.", []),
+        ("Renamed the songs; 4 others have a number.", []),
+        ("I could not rename 4 songs.", []),
+        ("Renamed `a.mp3` and others within 4 seconds.", []),
+        ("Moved the songs to 2027.", []),
+    ],
+)
+def test_no_more_files_are_told_to_be_moved_than_were(told: str, false: list[str]) -> None:
+    move = file_action("move", Effect.WRITE, "1 a.mp3")._replace(did="moved 1 a.mp3 to 2027/a.mp3")
+    both = move._replace(arguments="*b.mp3 2027", did="moved 2 files to 2027")
+    evidence = Evidence(("moved",), "rename them", actions=(move, both))
+    assert texts(told, evidence) == false
+    folder = move._replace(did="moved songs to 2027/songs")
+    for unknown in (folder, both._replace(did="moved 2 folders to 2027"), command("mv *.mp3 x", 0)):
+        assert not texts(told, evidence._replace(actions=(move, unknown)))
