@@ -1780,3 +1780,23 @@ def test_no_more_files_are_told_to_be_moved_than_were(told: str, false: list[str
     folder = move._replace(did="moved songs to 2027/songs")
     for unknown in (folder, both._replace(did="moved 2 folders to 2027"), command("mv *.mp3 x", 0)):
         assert not texts(told, evidence._replace(actions=(move, unknown)))
+
+
+@pytest.mark.parametrize(
+    ("told", "false"),
+    [
+        ("On 3 December 412 visitors came.", ["412"]),
+        ("Am 3. Dezember kamen 412 Besucher.", ["412"]),
+        ("12月3日は412人でした。", ["412"]),
+        ("| 2026-12-02 | 187 |\n| 2026-12-03 | 412 |", ["187", "412"]),
+        ("On 3 December 187 visitors came, after 412 on the day before.", []),
+        ("On 2 December 412 came, on 3 December 187.", []),
+        ("From 1 to 3 December up to 412 came a day.", []),
+        ("In all 917 visitors came by 3 December.", []),
+    ],
+)
+def test_a_figure_of_another_day_is_found_where_each_record_has_a_day(
+    told: str, false: list[str]
+) -> None:
+    rows_read = "day,visitors\n2026-12-01,318\n2026-12-02,412\n2026-12-03,187\n2026-12-04,265"
+    assert texts(told, Evidence((rows_read,), "How many came?"), figures=True) == false
