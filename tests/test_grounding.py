@@ -1800,3 +1800,26 @@ def test_a_figure_of_another_day_is_found_where_each_record_has_a_day(
 ) -> None:
     rows_read = "day,visitors\n2026-12-01,318\n2026-12-02,412\n2026-12-03,187\n2026-12-04,265"
     assert texts(told, Evidence((rows_read,), "How many came?"), figures=True) == false
+
+
+@pytest.mark.parametrize(
+    ("told", "false"),
+    [
+        ("Two errors: 07:52:03 the printer, and at 11:06:02 the login of psalas.", ["11:06:02"]),
+        ("The disk was at 92 percent at 07:52:03.", ["07:52:03"]),
+        ("Die Anmeldung (login) von psalas schlug um 11:06 fehl.", ["11:06"]),
+        ("Die Anmeldung (login) von psalas schlug um 11:05 fehl.", []),
+        ("psalas failed at 11:05:19, 43 seconds before the disk had 92 percent at 11:06:02.", []),
+        ("From the start at 06:58:11 to the stop at 16:45:50 it ran for 9 h 47 min.", []),
+    ],
+)
+def test_the_lines_of_a_log_are_records_however_many_figures_each_has(
+    told: str, false: list[str]
+) -> None:
+    log = (
+        "2026-11-27 06:58:11 INFO start\n2026-11-27 07:52:03 ERROR printer offline\n"
+        "2026-11-27 09:30:27 INFO backup of 41,877 files written in 64 s\n"
+        "2026-11-27 11:05:19 ERROR login failed for psalas\n"
+        "2026-11-27 11:06:02 WARN disk at 92 percent\n2026-11-27 16:45:50 INFO stop 0 of 3 (a 4)"
+    )
+    assert texts(told, Evidence((log,), "errors?"), figures=True) == false

@@ -33,6 +33,7 @@ MAX_LINES = 300
 """Of so many lines of text nobody adds up the figures."""
 MAX_RECORD_LENGTH = 120
 """Characters of a line that is a record."""
+STAMP = Expression(r"\W{0,3}(?:\d{4}-\d\d-\d\d|\d\d:\d\d)")
 RULE = Expression(r"[\s\-=|+:_*─┼┬┴]*")
 BULLET = Expression(r"\s*(?:[-*•]|\d+[.)]|├|└|│)\s*\S")
 SIGNS = ";\t|,"
@@ -269,9 +270,12 @@ def tabulate_lines(lines: Sequence[str]) -> ResultTable:
 
 
 def are_records(lines: Sequence[str]) -> bool:
-    """Tell whether lines are records: short, most with the same number of figures, one at least."""
+    """Tell whether lines are records: short, most with the same number of figures, one at least,
+    or each with a date or a time at its beginning, as in a log."""
     if not 1 < len(lines) <= MAX_LINES or any(len(line) > MAX_RECORD_LENGTH for line in lines):
         return False
+    if all(map(STAMP.match, lines)):
+        return True
     counts = Counter(len(FIGURE.compiled.findall(line)) for line in lines)
     common, times = counts.most_common(1)[0]
     return common > 0 and times >= 0.7 * len(lines)
