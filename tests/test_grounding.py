@@ -1745,7 +1745,8 @@ def test_a_setting_that_no_call_wrote_has_not_the_value_that_was_wished(
     values = {"path": "a.toml", "old_string": "retries = 3", "new_string": "retries = 5"}
     edit = ActionRecord("edit_file", Effect.WRITE, "edit it", arguments=json.dumps(values))
     results = ("port = 7410\nretries = 3\ntimeout = 25", "changed it")
-    evidence = Evidence(results, "Set retries to 5 and timeout to 40.", actions=(edit,))
+    wish = "Set retries to 5 and timeout to 40."
+    evidence = Evidence(results, wish, history=("/srv/app40",), actions=(edit,))
     assert texts(told, evidence) == false
     values["old_string"], values["new_string"] = "timeout = 25", "timeout = 40"
     other = edit._replace(arguments=json.dumps(values))

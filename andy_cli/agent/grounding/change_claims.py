@@ -14,7 +14,7 @@ from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text, spli
 from andy_cli.agent.grounding.text.vocabulary import STOP
 from andy_cli.messages import Effect
 
-NUMBER = re.compile(r"(?<![\d.,])\d+(?:[.,]\d{1,2})?(?!\d|[.,]\d)")
+NUMBER = re.compile(r"(?<![a-zA-Z\d_.,])\d+(?:[.,]\d{1,2})?(?!\d|[.,]\d)")
 """Not `1.850`, which is another figure in another language."""
 MAX_WORDS_BETWEEN = 2
 """Between a figure and the word that it belongs to."""
