@@ -329,9 +329,11 @@ class FenceEnd:
         if self._scan is None:
             return
         if self._scan.in_open_text and line.strip().startswith(self._run):
-            self._holds_fence = bool(line.strip().strip("`"))
+            info_word = line.strip().strip("`")
+            # A quotation mark right behind a fence ends the text, which the fence ends with.
+            self._holds_fence = bool(info_word) and info_word[0] != '"'
         if self._scan.feed(f"{line}\n") is not None:
-            self._scan = None
+            self._scan, self._holds_fence = None, False
 
     def _closes(self, next_character: str) -> bool:
         """The line so far ends it: at a line break, or with a control token right after it."""
