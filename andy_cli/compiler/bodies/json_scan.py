@@ -139,7 +139,8 @@ class JsonScan:
     def _take_quote(self, place: int) -> None:
         """Close what an inner quote opened, else wait for what follows."""
         if self._is_quoting:
-            self.inner_quotes.append(place)
+            if self._quote == '"':
+                self.inner_quotes.append(place)
             self._is_quoting = False
         else:
             self._behind = ""
@@ -169,6 +170,8 @@ class JsonScan:
             is_inch_or_low = self._before.isdigit() or self._quotes_low
             self._is_quoting = self._is_value and self._pairs_quotes and not is_inch_or_low
             self._quotes_low = False
+        elif self._quote == "`":
+            self._is_quoting = True
 
     def _tell_end(self, behind: str) -> bool | None:
         """Tell whether a string ends before this text; None while it is too short to say."""

@@ -35,10 +35,13 @@ CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 TRIPLE = Expression(r'"""(.*?)"""', re.S)
 TEMPLATE = Expression(
     r'"(?:[^"\\]++|\\.)*+(?:"|\Z|\\\Z)'
-    r"|(?P<before>[:\[,]\s*+)`(?P<body>(?:[^`\\]++|\\.|`(?!\s*+[,}\]]))*+)(?:`|\Z|\\\Z)",
+    r"|(?P<before>[:\[,]\s*+)`"
+    r"(?P<body>(?:[^`\\]++|\\.|`(?!\s*+(?:[,}\]]|\+\s*+`))(?:[^`\\]++|\\.)*+`)*+)"
+    r"(?:`|\Z|\\\Z)",
     re.S,
 )
-"""A text of JSON, or one between the backticks of JavaScript that is a value."""
+"""A text of JSON, or one between the backticks of JavaScript that is a value; what opens in it
+closes in it, or half of a text were read that holds some of its own."""
 INNER_QUOTE = Expression(r'\\.|"', re.S)
 JOINED = Expression(r'"(?:[^"\\]++|\\.)*+"(?:\s*+\+\s*+"(?:[^"\\]++|\\.)*+")*+', re.S)
 """A text of JSON and those that plus signs join to it."""
