@@ -27,14 +27,18 @@ NEEDLESS = Expression(r"(?<!\\)\\([$ _])")
 TRAILING_COMMA = Expression(r",(\s*[}\]])")
 COMMENT = Expression(r"//[^\n]*$|/\*[\s\S]*?(?:\*/|\Z)", re.M)
 # A string that nothing ends goes to the end of the text, or each quote in it were tried anew.
-STRING = Expression(r'"(?:[^"\\]++|\\.)*+(?:"|\Z|\\\Z)', re.S)
+DOUBLE_QUOTED = r'"(?:[^"\\]++|\\.)*+(?:"|\Z|\\\Z)'
+SINGLE_QUOTED = r"(?<=[{\[,:\s\uff0c\uff1a])'(?:[^'\\\n]++|\\[^\n])*+'(?=\s*+[,:}\]\uff0c\uff1a])"
+STRING = Expression(DOUBLE_QUOTED, re.S)
+QUOTED = Expression(rf"{DOUBLE_QUOTED}|{SINGLE_QUOTED}", re.S)
+"""A text of JSON, or one that is written as Python's are where a value or a key may stand."""
 BRACKET = Expression(r'"(?:[^"\\]++|\\.)*+(?:(?P<closed>")|\Z|\\\Z)|[{}\[\]]', re.S)
 BARE_KEY = Expression(r"([{,]\s*)([A-Za-z_][\w-]*)(\s*:)")
 CONSTANT = Expression(r"\b(True|False|None|nan|NaN|Infinity)\b")
 CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 TRIPLE = Expression(r'"""(.*?)"""', re.S)
 TEMPLATE = Expression(
-    r'"(?:[^"\\]++|\\.)*+(?:"|\Z|\\\Z)'
+    rf"{DOUBLE_QUOTED}|{SINGLE_QUOTED}"
     r"|(?P<before>[:\[,]\s*+)`"
     r"(?P<body>(?:[^`\\]++|\\.|`(?!\s*+(?:[,}\]]|\+\s*+`))(?:[^`\\]++|\\.)*+`)*+)"
     r"(?:`|\Z|\\\Z)",
@@ -220,14 +224,14 @@ def normalize_literals(json_text: str) -> str:
 
 
 def change_outside_strings(json_text: str, change_text: Callable[[str], str]) -> str:
-    """Change what stands outside double-quoted strings; a gap of it is changed as a whole."""
+    """Change what stands outside strings; a gap of it is changed as a whole."""
     held_strings: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
         held_strings.append(match[0])
         return f"\0{len(held_strings) - 1}\0"
 
-    changed_text = change_text(STRING.sub(keep, json_text.replace("\0", "")))
+    changed_text = change_text(QUOTED.sub(keep, json_text.replace("\0", "")))
     return re.sub(r"\0(\d+)\0", lambda match: held_strings[int(match[1])], changed_text)
 
 
