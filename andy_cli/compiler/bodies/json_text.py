@@ -47,8 +47,8 @@ TEMPLATE = Expression(
 """A text of JSON, or one between the backticks of JavaScript that is a value; what opens in it
 closes in it, or half of a text were read that holds some of its own."""
 INNER_QUOTE = Expression(r'\\.|"', re.S)
-JOINED = Expression(r'"(?:[^"\\]++|\\.)*+"(?:\s*+\+\s*+"(?:[^"\\]++|\\.)*+")*+', re.S)
-"""A text of JSON and those that plus signs join to it."""
+JOINED = Expression(r'"(?:[^"\\]++|\\.)*+"(?:(?:\s++\+\s*+|\+\s++)"(?:[^"\\]++|\\.)*+")*+', re.S)
+"""A text of JSON and those that plus signs join to it; `"a "+" b"` speaks of the sign."""
 
 
 def find_value_end(json_text: str, position: int, scan: JsonScan | None = None) -> int:
