@@ -175,6 +175,8 @@ class JsonScan:
 
     def _tell_end(self, behind: str) -> bool | None:
         """Tell whether a string ends before this text; None while it is too short to say."""
+        if behind[0] == "\uff0c" and not self._is_value:
+            return _begins_element(behind)
         behind = behind.translate(FULL_WIDTH)
         character = behind[0]
         if character == ",":
@@ -182,6 +184,12 @@ class JsonScan:
         if character == ":":
             return not self._is_value
         return character == "}" or OPENERS.get(character, "") in self._open
+
+
+def _begins_element(behind: str) -> bool | None:
+    """Tell whether no word of a sentence follows the comma; None while that is open."""
+    next_character = behind[1:].lstrip()[:1] if len(behind) <= MAX_AHEAD else ","
+    return not next_character.isalpha() if next_character else None
 
 
 def _begins_key(behind: str) -> bool | None:
