@@ -21,7 +21,8 @@ WINDOWS = Expression(r'"[A-Za-z]:\\(?![\\/"])[^"\n]*(?=")')
 MAX_DEPTH = 200
 """Brackets inside brackets; more is an attack or an accident."""
 
-ESCAPE = Expression(r"\\(?![\"\\/bfnrtu])|\\u(?![0-9a-fA-F]{4})")
+ESCAPE = Expression(r"(?P<known>\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4}))|\\")
+"""An escape that JSON knows, or a backslash that begins none."""
 NEEDLESS = Expression(r"(?<!\\)\\([$ _])")
 """Escapes that JSON does not know and that mean the character."""
 TRAILING_COMMA = Expression(r",(\s*[}\]])")
@@ -211,7 +212,7 @@ def _write_joined(match: re.Match[str]) -> str:
 
 
 def _read_normalized(json_text: str) -> object | None:
-    doubled_escapes = ESCAPE.sub(r"\\\\", json_text)
+    doubled_escapes = ESCAPE.sub(lambda match: match["known"] or r"\\", json_text)
     normalized_text = change_outside_strings(doubled_escapes, normalize_literals)
     return parse_strict(normalized_text) or parse_python(normalized_text)
 
