@@ -303,8 +303,14 @@ def _is_said(repaired_value: object, json_text: str) -> bool:
         return all(_is_said(element, json_text) for element in repaired_value)
     if not isinstance(repaired_value, str) or WORD.fullmatch(repaired_value):
         return True
-    text_start = repaired_value[:20].replace('"', '\\"')
-    text_end = repaired_value[-20:].replace('"', '\\"')
+    return _is_text_said(repaired_value, json_text)
+
+
+def _is_text_said(repaired_text: str, json_text: str) -> bool:
+    if not repaired_text:
+        return any(empty_text in json_text for empty_text in EMPTY_TEXTS)
+    text_start = repaired_text[:20].replace('"', '\\"')
+    text_end = repaired_text[-20:].replace('"', '\\"')
     for quotation_mark in "\"'\u201c\u201d":
         if f"{quotation_mark}{text_start}" in json_text:
             return True
@@ -313,7 +319,8 @@ def _is_said(repaired_value: object, json_text: str) -> bool:
     return False
 
 
-WORD = Expression(r"[\w.\-/:@+]*")
+WORD = Expression(r"[\w.\-/:@+]+")
+EMPTY_TEXTS = ('""', "''", "\u201c\u201d")
 READINGS: tuple[Callable[[str], object | None], ...] = (
     *(escape_windows_paths, parse_strict, parse_doubled, join_texts, parse_python, mend_json),
     escape_inner_quotes,
