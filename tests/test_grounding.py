@@ -1826,30 +1826,17 @@ def test_the_lines_of_a_log_are_records_however_many_figures_each_has(
     assert texts(told, Evidence((log,), "errors?"), figures=True) == false
 
 
-@pytest.mark.parametrize(
-    ("content", "told", "false"),
-    [
-        ("Iris Vogt", "a.txt holds two names now, Iris Vogt and Pavel Dusek.", ["Pavel Dusek"]),
-        ("Iris Vogt", "In a.txt stehen jetzt Iris Vogt und Pavel Dusek.", ["Pavel Dusek"]),
-        ("Iris Vogt\nP. Dusek", "a.txt holds Iris Vogt and Pavel Dusek.", []),
-        ("Iris Vogt\nBo Ek", "a.txt holds Iris Vogt and Bo Ek, Pavel Dusek was left out.", []),
-        ("Iris Vogt", "a.txt does not hold Iris Vogt and Pavel Dusek.", []),
-        ("Iris Vogt", "I wrote Iris Vogt into a.txt. Iris Vogt and Pavel Dusek are drivers.", []),
-        ("Einkauf: Brot\nTermin: 9 Uhr", "In a.txt stehen Einkäufe und Termine.", []),
-        ("Iris Vogt", "a.txt stands beside Names and Iris Vogt.", []),
-        ("890", "Die Summe, 980, steht jetzt in a.txt.", ["980"]),
-        ("980", "Die Summe, 980, steht jetzt in a.txt.", []),
-        ("890", "The sum of the 6 fees, 890, stands in a.txt.", []),
-        ("sum: 890", "I added 6 fees and wrote a.txt.", []),
-    ],
-)
-def test_a_file_is_told_to_hold_what_was_written_into_it(
-    content: str, told: str, false: list[str]
-) -> None:
-    values = {"path": "out/a.txt", "content": f"{content}\n"}
-    write = ActionRecord("write_file", Effect.WRITE, "write it", arguments=json.dumps(values))
-    rows_read = "Iris Vogt,driver,980\nBo Ek,office,6\nPavel Dusek,driver,7"
-    evidence = Evidence((rows_read, "made a.txt"), "save it in a.txt", actions=(write,))
-    assert texts(told, evidence) == false
-    later = (write, command("sort -o out/a.txt all.txt", 0))
-    assert not texts(told, evidence._replace(actions=later))
+def test_what_a_written_file_is_made_of_or_for_need_not_stand_in_it() -> None:
+    def wrote(content: str) -> tuple[ActionRecord, ...]:
+        values = {"path": "a.txt", "content": content}
+        return (ActionRecord("write_file", Effect.WRITE, "write it", arguments=json.dumps(values)),)
+
+    evidence = Evidence(("Ann,driver,980\nBo,office,6\nCleo,driver,7", "made a.txt"), "save it")
+    evidence = evidence._replace(actions=wrote("993"))
+    for told in ("a.txt holds the sum of the 3 fees.", "In a.txt steht die Summe; Ann hat 980."):
+        assert not texts(told, evidence)
+    evidence = evidence._replace(actions=wrote("Ann\nCleo"))
+    assert not texts("Of Ann, Bo and Cleo, a.txt has the drivers.", evidence)
+    wish = "Schreib Brot, Butter und Tomaten auf Englisch in a.txt."
+    evidence = evidence._replace(user=wish, actions=wrote("bread\nbutter\ntomatoes"))
+    assert not texts("In a.txt stehen Brot, Butter und Tomaten auf Englisch.", evidence)

@@ -94,17 +94,11 @@ def find_close_figures(
 ) -> Iterator[re.Match[str]]:
     """Find the figures of a report close behind such words: behind those for now that of `is now
     8080`, not that of `now has a minute instead of 30`."""
-    text = sentence.text
-    if is_unreal(sentence):
+    text, languages = sentence.text, detect_languages(sentence.text)
+    if sentence.question or any(language.unreal.search(text) for language in languages):
         return
     ends = [match.end() for pattern in patterns for match in pattern.finditer(text)]
     yield from (match for match in NUMBER.finditer(text) if is_close(text, ends, match.start()))
-
-
-def is_unreal(sentence: Sentence) -> bool:
-    """Tell whether a sentence asks, or has a word that makes it no report."""
-    languages = detect_languages(sentence.text)
-    return sentence.question or any(language.unreal.search(sentence.text) for language in languages)
 
 
 def is_close(text: str, ends: Sequence[int], start: int) -> bool:
