@@ -1675,37 +1675,6 @@ def test_the_keys_of_an_answer_that_is_json_are_its_form_and_tell_nothing() -> N
 
 
 @pytest.mark.parametrize(
-    ("told", "false"),
-    [
-        ("T-101 (Printer offline) is assigned to Lena Orth.", ["Lena Orth"]),
-        ("T-101 ist bei Lena Orth.", ["Lena Orth"]),
-        ("| T-101 | Lena Orth |\n| T-104 | Mira Holt |", ["Lena Orth", "Mira Holt"]),
-        ("T-101 is assigned to Mira Holt.", []),
-        ("T-101 went from Lena Orth to Mira Holt.", []),
-        ("T-101 is not assigned to Lena Orth.", []),
-        ("Is T-101 assigned to Lena Orth?", []),
-        ("T-101 is older than T-104 of Lena Orth.", []),
-        ("Lena Orth has `Invoice twice`, and T-101 is open.", []),
-        ("T-101 is assigned to Paolo Neri now.", []),
-        ("Closed: T-101 is now in the archive.", []),
-    ],
-)
-def test_a_name_of_another_record_is_told_of_the_wrong_one(told: str, false: list[str]) -> None:
-    cells = [
-        ("T-101", "Printer offline", "Mira Holt", "New"),
-        ("T-104", "Invoice twice", "Lena Orth", "Closed"),
-        ("T-105", "Gate", "Paolo Neri", "Closed"),
-    ]
-    tickets = [
-        {"id": key, "title": title, "assignee": {"name": name}, "status": status}
-        for key, title, name, status in cells
-    ]
-    moved = ActionRecord("desk.assign", Effect.ACT, "assign", arguments="T-101 Paolo Neri")
-    evidence = Evidence((json.dumps({"tickets": tickets}), "ok"), "who?", actions=(moved,))
-    assert texts(told, evidence) == false
-
-
-@pytest.mark.parametrize(
     ("written", "told", "false"),
     [
         ("15.30", "El wiper cuesta ahora 13,50 en stock.csv.", ["13,50"]),
@@ -1840,3 +1809,21 @@ def test_what_a_written_file_is_made_of_or_for_need_not_stand_in_it() -> None:
     wish = "Schreib Brot, Butter und Tomaten auf Englisch in a.txt."
     evidence = evidence._replace(user=wish, actions=wrote("bread\nbutter\ntomatoes"))
     assert not texts("In a.txt stehen Brot, Butter und Tomaten auf Englisch.", evidence)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "T-101 is older than the ticket of Lena Orth.",
+        "T-101 ist noch neu; die von Lena Orth ist erledigt.",
+        "T-101 needs somebody; I suggest Lena Orth, who has nothing open.",
+        "After T-104 comes Paolo Neri.",
+        "Tous sauf T-101 sont à Paolo Neri ou clos.",
+        "| ticket | proposed |\n|---|---|\n| T-101 | Lena Orth |",
+    ],
+)
+def test_one_record_is_compared_with_another_by_the_name_of_its_holder(told: str) -> None:
+    tickets = (
+        "id,title,who\nT-101,Printer,Mira Holt\nT-104,Invoice,Lena Orth\nT-105,Gate,Paolo Neri"
+    )
+    assert not texts(told, Evidence((tickets,), "How do things stand?"))

@@ -365,9 +365,9 @@ class Evidence(NamedTuple):
 class Claim(NamedTuple):
     """A piece of the answer that can be checked: `answer[start:end] == text`.
 
-    `kind`: deed, file, path, url, address, id, code, quote, item, name, holder (a name of another
-    record), calendar (the weekday of a date); and with figures date, weekday, time, size, duration,
-    percent, number, and of the wrong record: row, in an item of a list or a row of a table entry.
+    `kind`: deed, file, path, url, address, id, code, quote, item, name, calendar (the weekday of a
+    date); and with figures date, weekday, time, size, duration, percent, number, and of the wrong
+    record: row, in an item of a list or a row of a table entry.
     """
 
     text: str

@@ -5,7 +5,6 @@ language is known here: a name shows itself by its form, or by marks around it. 
 figures, and by nothing else, a sentence is also tied to the line of a result that backs it.
 """
 
-import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -14,7 +13,6 @@ from andy_cli.agent.grounding.evidence import (
     Claim,
     Evidence,
     EvidenceIndex,
-    ResultTable,
     SentenceBacking,
     is_json,
     joins_words,
@@ -93,8 +91,6 @@ CUSTOMARY = frozenset(
 )
 """Files that every project of a kind has: to name one claims nothing, but beside one that is there.
 """
-MAX_ROWS = 200
-"""Rows of a table in which the names of records are looked up."""
 MAX_QUOTE_LENGTH = 14
 """Words of a quotation: a longer one is a text that is proposed, or a passage."""
 
@@ -119,9 +115,6 @@ class NameChecker:
             yield from self._check_form(kind, pattern, holds)
         yield from self._check_codes()
         yield from self._check_quotations()
-        tables = filter(None, map(list_name_columns, self.index.tables))
-        for columns, sentence in itertools.product(tables, self._spoken):
-            yield from self._check_record(sentence, columns)
         for group in find_lists(self._prose):
             yield from self._find_unknown_items(group)
         for column in find_table_columns(self._prose):
@@ -205,28 +198,6 @@ class NameChecker:
             start = match.start(group) + match[group].find(text)
             yield Claim(text, start, start + len(text), "quote")
 
-    def _check_record(
-        self, sentence: Sentence, columns: Sequence[Sequence[str]]
-    ) -> Iterator[Claim]:
-        """Find the one name that other records have, in a sentence about a single record; several
-        are a comparison."""
-        strays = [
-            match
-            for cell, count in list_other_cells(columns, fold_text(sentence.text))
-            if self._stands_so_often(cell, count)
-            and (match := find_proper_name(cell, sentence.text))
-        ]
-        start = sentence.start + (strays[0].start() if strays else 0)
-        if len(strays) == 1 and not self._is_supposed(start):
-            yield Claim(strays[0][0], start, start + len(strays[0][0]), "holder")
-
-    def _stands_so_often(self, name: str, count: int) -> bool:
-        """Tell whether the results have a folded name so often, and neither somebody's words nor
-        a call has it."""
-        calls = self.index.evidence.actions or ()
-        is_said = name in self.index.said or any(name in fold_text(call.text) for call in calls)
-        return not is_said and self.index.given.count(name) == count
-
     def _find_unknown_items(self, group: Sequence[ListEntry]) -> Iterator[Claim]:
         """Find what nobody knows among entries that are all known but for it, and emphasised as
         one of them."""
@@ -267,47 +238,6 @@ class NameChecker:
         if sentence.question:
             return True
         return any(language.unreal.search(clause) for language in self._languages)
-
-
-def list_name_columns(table: ResultTable) -> list[list[str]]:
-    """List the columns of a table of records, folded, with nothing for cells without a letter; none
-    where the first does not tell one record from the other."""
-    if not table.sure or not 1 < len(table.rows) <= MAX_ROWS:
-        return []
-    columns = [list(map(fold_name, column)) for column in table.columns.values()]
-    is_told_apart = columns and len(set(columns[0])) == len(table.rows)
-    has_names = any(map(any, columns[1:]))
-    return [
-        column
-        for column in columns
-        if is_told_apart and has_names and len(column) == len(columns[0])
-    ]
-
-
-def fold_name(cell: object) -> str:
-    text = fold_text(str(cell))
-    return text if any(map(str.isalpha, text)) else ""
-
-
-def list_other_cells(columns: Sequence[Sequence[str]], text: str) -> Iterator[tuple[str, int]]:
-    """List what a folded sentence about a single record has of others, in columns of which it has
-    nothing of that one, and how often it stands there. The first column says which record it is."""
-    rows = [row for row, key in enumerate(columns[0]) if key in text and holds_cell(key, text)]
-    for column in columns[1:] if len(rows) == 1 else ():
-        if not holds_cell(column[rows[0]], text):
-            cells = filter(text.__contains__, set(column))
-            yield from ((cell, column.count(cell)) for cell in cells if holds_cell(cell, text))
-
-
-def holds_cell(cell: str, text: str) -> bool:
-    return bool(cell) and contains_mark(text, cell)
-
-
-def find_proper_name(name: str, text: str) -> re.Match[str] | None:
-    """Find a folded name with a capital that it has not as the first word of the text."""
-    match = re.search(re.escape(name), text, re.IGNORECASE)
-    is_first = match and not any(map(str.isalnum, text[: match.start()]))
-    return match if match and match[0][0].isupper() and (" " in name or not is_first) else None
 
 
 def is_telling(text: str) -> bool:
