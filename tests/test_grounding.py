@@ -1699,34 +1699,6 @@ def test_a_price_that_an_edit_did_not_write_is_not_the_present_one(
 @pytest.mark.parametrize(
     ("told", "false"),
     [
-        ("Both are changed: retries is 5 and timeout is 40.", ["40"]),
-        ("retries: 5, timeout: 40", ["40"]),
-        ("Los dos están: retries = 5, timeout = 40.", ["40"]),
-        ("retries is 5. The timeout is still 25, you wanted a timeout of 40.", []),
-        ("retries is 5. I did not set timeout to 40.", []),
-        ("retries is 5. Shall I set timeout to 40?", []),
-        ("retries is 5.", []),
-    ],
-)
-def test_a_setting_that_no_call_wrote_has_not_the_value_that_was_wished(
-    told: str, false: list[str]
-) -> None:
-    values = {"path": "a.toml", "old_string": "retries = 3", "new_string": "retries = 5"}
-    edit = ActionRecord("edit_file", Effect.WRITE, "edit it", arguments=json.dumps(values))
-    results = ("port = 7410\nretries = 3\ntimeout = 25", "changed it")
-    wish = "Set retries to 5 and timeout to 40."
-    evidence = Evidence(results, wish, history=("/srv/app40",), actions=(edit,))
-    assert texts(told, evidence) == false
-    values["old_string"], values["new_string"] = "timeout = 25", "timeout = 40"
-    other = edit._replace(arguments=json.dumps(values))
-    assert not texts(told, evidence._replace(actions=(edit, other)))
-    ran = command("make settings", 0)
-    assert not texts(told, evidence._replace(actions=(edit, ran)))
-
-
-@pytest.mark.parametrize(
-    ("told", "false"),
-    [
         ("Renamed all 4 songs.", ["4"]),
         ("I have moved four songs.", ["four"]),
         ("Ich habe alle 4 Lieder umbenannt.", ["4"]),
@@ -1827,3 +1799,21 @@ def test_one_record_is_compared_with_another_by_the_name_of_its_holder(told: str
         "id,title,who\nT-101,Printer,Mira Holt\nT-104,Invoice,Lena Orth\nT-105,Gate,Paolo Neri"
     )
     assert not texts(told, Evidence((tickets,), "How do things stand?"))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "retries is 5; the timeout is under 40, as you wanted.",
+        "retries ist 5. Der timeout bleibt unter 40.",
+        "retries is 5. To make timeout = 40 is still to do.",
+        "Fait. Un timeout de 40 est raisonnable.",
+    ],
+)
+def test_a_figure_of_the_user_may_stand_beside_a_setting_that_stays_as_it_was(told: str) -> None:
+    values = {"path": "a.toml", "old_string": "retries = 3", "new_string": "retries = 5"}
+    edit = ActionRecord("edit_file", Effect.WRITE, "edit it", arguments=json.dumps(values))
+    evidence = Evidence(
+        ("retries = 3\ntimeout = 25", "changed it"), "Set retries to 5; timeout < 40"
+    )
+    assert not texts(told, evidence._replace(actions=(edit,)))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from andy_cli.agent.grounding.action_claims import find_action_claims
-from andy_cli.agent.grounding.change_claims import find_change_claims, find_missed_wishes
+from andy_cli.agent.grounding.change_claims import find_change_claims
 from andy_cli.agent.grounding.count_claims import find_count_claims
 from andy_cli.agent.grounding.evidence import Claim, Evidence, EvidenceIndex, is_json
 from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures
@@ -50,7 +50,6 @@ def find_unsupported_claims(
     claims = [
         *find_action_claims(own, index, prose, answer),
         *find_change_claims(own, index),
-        *find_missed_wishes(own, index),
         *find_count_claims(own, index),
     ]
     code_text = "\n".join(answer[start:end] for start, end in code)

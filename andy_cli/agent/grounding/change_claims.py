@@ -4,7 +4,7 @@ An edit says what stood in the file and what stands there now: `port = 8081`, `p
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from andy_cli.agent.grounding.action_claims import LOCAL_LOOKS
@@ -12,7 +12,6 @@ from andy_cli.agent.grounding.evidence import ActionRecord, Claim, EvidenceIndex
 from andy_cli.agent.grounding.text.languages import detect_languages
 from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text, split_words
 from andy_cli.agent.grounding.text.vocabulary import STOP
-from andy_cli.messages import Effect
 
 NUMBER = re.compile(r"(?<![a-zA-Z\d_.,])\d+(?:[.,]\d{1,2})?(?!\d|[.,]\d)")
 """Not `1.850`, which is another figure in another language."""
@@ -20,13 +19,6 @@ MAX_WORDS_BETWEEN = 2
 """Between a figure and the word that it belongs to."""
 STEM_LENGTH = 4
 """Letters by which words are compared, so that a plural is the same word."""
-
-
-KEY_LINE = re.compile(
-    rf"^[ \t\"']*(?P<key>[^\W\d][\w.-]*)[\"']?[ \t]*[:=][ \t]*(?P<value>{NUMBER.pattern})[ \t,;]*$",
-    re.MULTILINE,
-)
-"""A setting on a line of its own: `timeout = 25`."""
 
 
 class ChangedValue(NamedTuple):
@@ -49,55 +41,19 @@ def find_change_claims(spoken: Sequence[Sentence], index: EvidenceIndex) -> Iter
     for sentence in spoken if values else ():
         beside = [value for value in values if value.is_beside(sentence.text)]
         figures = list_false_figures(beside, index)
-        words = [language.now for language in detect_languages(sentence.text)]
-        yield from list_figure_claims(find_close_figures(sentence, words), figures, sentence)
+        for match in find_present_figures(sentence):
+            if read_value(match) in figures:
+                start = sentence.start + match.start()
+                yield Claim(match[0], start, start + len(match[0]), "changed")
 
 
-def find_missed_wishes(spoken: Sequence[Sentence], index: EvidenceIndex) -> Iterator[Claim]:
-    """Find the figures that an answer gives a key as only the user did (`timeout is 40`), where
-    what was read has another beside the key and the answer does not tell that one."""
-    wished = list_missed_figures(index)
-    told = find_values("\n".join(sentence.text for sentence in spoken)) if wished else []
-    keys = [*list_untouched_keys(told, index)] if wished else []
-    for sentence in spoken if keys else ():
-        yield from list_figure_claims(find_close_figures(sentence, keys), wished, sentence)
-
-
-def list_untouched_keys(told: Sequence[str], index: EvidenceIndex) -> Iterator[re.Pattern[str]]:
-    """List what finds the keys that no call names and whose figure is not told."""
-    calls = fold_text("\n".join(call.arguments for call in index.evidence.actions or ()))
-    for line in KEY_LINE.finditer(index.given):
-        if read_value(line) not in told and line["key"] not in calls:
-            yield re.compile(rf"(?<!\w){re.escape(line['key'])}(?!\w)", re.IGNORECASE)
-
-
-def list_figure_claims(
-    matches: Iterable[re.Match[str]], figures: set[str], sentence: Sentence
-) -> Iterator[Claim]:
-    for match in matches:
-        if read_value(match) in figures:
-            start = sentence.start + match.start()
-            yield Claim(match[0], start, start + len(match[0]), "changed")
-
-
-def list_missed_figures(index: EvidenceIndex) -> set[str]:
-    """List the figures that only the user named, in a turn that did nothing but change files."""
-    calls = [call for call in index.evidence.actions or () if not call.earlier]
-    effects = {call.effect for call in calls}.difference(LOCAL_LOOKS)
-    if effects != {Effect.WRITE} or not all(call.ok for call in calls):
-        return set()
-    return set(find_values(index.evidence.user)) - list_known_figures(index)
-
-
-def find_close_figures(
-    sentence: Sentence, patterns: Sequence[re.Pattern[str]]
-) -> Iterator[re.Match[str]]:
-    """Find the figures of a report close behind such words: behind those for now that of `is now
-    8080`, not that of `now has a minute instead of 30`."""
+def find_present_figures(sentence: Sentence) -> Iterator[re.Match[str]]:
+    """Find the figures close behind a word for now: that of `is now 8080`, not that of `now has a
+    minute instead of 30`."""
     text, languages = sentence.text, detect_languages(sentence.text)
     if sentence.question or any(language.unreal.search(text) for language in languages):
         return
-    ends = [match.end() for pattern in patterns for match in pattern.finditer(text)]
+    ends = [match.end() for language in languages for match in language.now.finditer(text)]
     yield from (match for match in NUMBER.finditer(text) if is_close(text, ends, match.start()))
 
 
@@ -123,14 +79,10 @@ def list_wished_figures(value: ChangedValue, index: EvidenceIndex) -> set[str]:
         for match in NUMBER.finditer(user)
         if value.is_beside(take_neighbours(user, match))
     }
-    return set() if value.new in find_values(user) else wished - list_known_figures(index)
-
-
-def list_known_figures(index: EvidenceIndex) -> set[str]:
-    """List the figures that stand in a result, in a call or in what was said before."""
     actions = (action.text for action in index.evidence.actions or ())
     known_texts = [index.given, *index.evidence.history, *actions]
-    return set().union(*map(find_values, known_texts))
+    is_wished = value.new in find_values(user)
+    return set() if is_wished else wished.difference(*map(find_values, known_texts))
 
 
 def take_neighbours(text: str, figure: re.Match[str]) -> str:
@@ -151,7 +103,7 @@ def part_cells(text: str) -> str:
 
 def read_value(figure: re.Match[str]) -> str:
     """Read a figure into one spelling: `13.5` for `13,50`."""
-    whole, _, fraction = figure[figure.lastgroup or 0].replace(",", ".").partition(".")
+    whole, _, fraction = figure[0].replace(",", ".").partition(".")
     return f"{whole}.{fraction}".rstrip("0").rstrip(".") if fraction else whole
 
 
