@@ -1817,3 +1817,22 @@ def test_a_figure_of_the_user_may_stand_beside_a_setting_that_stays_as_it_was(to
         ("retries = 3\ntimeout = 25", "changed it"), "Set retries to 5; timeout < 40"
     )
     assert not texts(told, evidence._replace(actions=(edit,)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wish", "told"),
+    [
+        ("12.00", "15.30", "Raise the fee by 3.30.", "The fee is now 3.30 higher."),
+        ("12.00", "15.30", "Erhöhe fee um 3,30.", "fee ist jetzt 3,30 höher."),
+        ("12.00", "12.30", "Raise the fee by 2.5 percent.", "The fee is now 2.5 % higher."),
+        ("2000", "5000", "Set the fee to 5 thousand.", "The fee is now 5 thousand."),
+        ("30", "60", "Set the fee limit to 1 minute.", "The fee limit is now 1 minute."),
+        ("2", "5", "Set the fee to 5000 milli.", "The fee is now 5000 milli."),
+    ],
+)
+def test_a_value_may_be_told_as_the_step_or_in_the_unit_that_was_wished(
+    old: str, new: str, wish: str, told: str
+) -> None:
+    values = {"path": "a.ini", "old_string": f"fee = {old}", "new_string": f"fee = {new}"}
+    edit = ActionRecord("edit_file", Effect.WRITE, "edit it", arguments=json.dumps(values))
+    assert not texts(told, Evidence(("changed it",), wish, actions=(edit,)))

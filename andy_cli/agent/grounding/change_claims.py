@@ -3,6 +3,7 @@
 An edit says what stood in the file and what stands there now: `port = 8081`, `port = 9000`.
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -19,6 +20,8 @@ MAX_WORDS_BETWEEN = 2
 """Between a figure and the word that it belongs to."""
 STEM_LENGTH = 4
 """Letters by which words are compared, so that a plural is the same word."""
+UNIT_FACTORS = (24, 60, 1000, 1024, 3600)
+"""Of one unit in another: seconds, bytes and metres in larger ones."""
 
 
 class ChangedValue(NamedTuple):
@@ -77,12 +80,20 @@ def list_wished_figures(value: ChangedValue, index: EvidenceIndex) -> set[str]:
     wished = {
         read_value(match)
         for match in NUMBER.finditer(user)
-        if value.is_beside(take_neighbours(user, match))
+        if value.is_beside(take_neighbours(user, match)) and not is_step(read_value(match), value)
     }
     actions = (action.text for action in index.evidence.actions or ())
     known_texts = [index.given, *index.evidence.history, *actions]
     is_wished = value.new in find_values(user)
     return set() if is_wished else wished.difference(*map(find_values, known_texts))
+
+
+def is_step(figure: str, value: ChangedValue) -> bool:
+    """Tell whether an edit wrote a figure in another unit, or added or took it, also in percent."""
+    step, old, new = map(float, (figure, value.old, value.new))
+    amounts = (step, old * step / 100)
+    is_added = any(math.isclose(abs(new - old), amount, abs_tol=0.01) for amount in amounts)
+    return is_added or any(new == step * unit or step == new * unit for unit in UNIT_FACTORS)
 
 
 def take_neighbours(text: str, figure: re.Match[str]) -> str:
