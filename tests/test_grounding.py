@@ -1701,7 +1701,7 @@ def test_a_price_that_an_edit_did_not_write_is_not_the_present_one(
     [
         ("Renamed all 4 songs.", ["4"]),
         ("I have moved four songs.", ["four"]),
-        ("Ich habe alle 4 Lieder umbenannt.", ["4"]),
+        ("Alle 4 Lieder wurden umbenannt.", ["4"]),
         ("He movido 12 archivos.", ["12"]),
         ("J'ai renommé les 4 chansons.", ["4"]),
         ("4 songs have been renamed.", ["4"]),
@@ -1836,3 +1836,13 @@ def test_a_value_may_be_told_as_the_step_or_in_the_unit_that_was_wished(
     values = {"path": "a.ini", "old_string": f"fee = {old}", "new_string": f"fee = {new}"}
     edit = ActionRecord("edit_file", Effect.WRITE, "edit it", arguments=json.dumps(values))
     assert not texts(told, Evidence(("changed it",), wish, actions=(edit,)))
+
+
+def test_what_files_hold_and_what_was_left_or_written_about_is_no_number_of_files() -> None:
+    move = file_action("move", Effect.WRITE, "a.md")._replace(did="moved a.md to old/a.md")
+    evidence = Evidence(("moved",), "move the book, and write to Ann", actions=(move,))
+    assert not texts("Moved all 12 chapters of the book.", evidence)
+    evidence = evidence._replace(actions=(move, move._replace(arguments="b.md")))
+    assert not texts("Moved both. The note:\n\nDear Ann, 40 desks were moved.", evidence)
+    for told in ("All but 3 notes have been moved.", "Alle bis auf 3 Texte wurden verschoben."):
+        assert not texts(told, evidence)

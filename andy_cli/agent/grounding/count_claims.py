@@ -20,11 +20,12 @@ BEFORE, BEHIND = re.compile(r"\W*(?:[\w’']+\s+){0,3}"), re.compile(r"\s*(?:[\w
 
 
 def find_count_claims(spoken: Sequence[Sentence], index: EvidenceIndex) -> Iterator[Claim]:
-    """Find the number beside a deed that is greater than that of the files all calls did it to."""
+    """Find the number beside a deed that is greater than that of the files all calls did it to. One
+    file may hold more things than one."""
     calls = [call for call in index.evidence.actions or () if call.effect not in LOCAL_LOOKS]
     count = count_all_files(calls)
     named = split_words("\n".join(call.arguments for call in calls))
-    for sentence in spoken if count else ():
+    for sentence in spoken if count > 1 else ():
         figure = find_number_of_deed(sentence)
         if figure and figure.text not in named and min(read_values(figure)).value > count:
             start = sentence.start + figure.start
@@ -45,15 +46,17 @@ def find_number_of_deed(sentence: Sentence) -> AnswerFigure | None:
     verbs = (
         report.match.span("done")
         for language, action in itertools.product(detect_languages(text), COUNTED_ACTIONS)
-        for report in find_reports(sentence, text, language, action, takes_weak=True)
+        for report in find_reports(sentence, text, language, action, takes_weak=False)
     )
     return figure if any(is_beside(figure, *verb, text) for verb in verbs) else None
 
 
 def is_beside(figure: AnswerFigure, start: int, end: int, text: str) -> bool:
-    """Tell whether a figure stands close before or behind the verb that is there in the text."""
+    """Tell whether a figure stands close before or behind the verb that is there in the text;
+    before it with hardly a word in front of it, as in `All but 4` it is of others."""
     if figure.end <= start:
-        return BEFORE.fullmatch(text[figure.end : start]) is not None
+        is_first = len(split_words(text[: figure.start])) < 2
+        return is_first and BEFORE.fullmatch(text[figure.end : start]) is not None
     return end <= figure.start and BEHIND.fullmatch(text[end : figure.start]) is not None
 
 
