@@ -1727,26 +1727,6 @@ def test_no_more_files_are_told_to_be_moved_than_were(told: str, false: list[str
 @pytest.mark.parametrize(
     ("told", "false"),
     [
-        ("On 3 December 412 visitors came.", ["412"]),
-        ("Am 3. Dezember kamen 412 Besucher.", ["412"]),
-        ("12月3日は412人でした。", ["412"]),
-        ("| 2026-12-02 | 187 |\n| 2026-12-03 | 412 |", ["187", "412"]),
-        ("On 3 December 187 visitors came, after 412 on the day before.", []),
-        ("On 2 December 412 came, on 3 December 187.", []),
-        ("From 1 to 3 December up to 412 came a day.", []),
-        ("In all 917 visitors came by 3 December.", []),
-    ],
-)
-def test_a_figure_of_another_day_is_found_where_each_record_has_a_day(
-    told: str, false: list[str]
-) -> None:
-    rows_read = "day,visitors\n2026-12-01,318\n2026-12-02,412\n2026-12-03,187\n2026-12-04,265"
-    assert texts(told, Evidence((rows_read,), "How many came?"), figures=True) == false
-
-
-@pytest.mark.parametrize(
-    ("told", "false"),
-    [
         ("Two errors: 07:52:03 the printer, and at 11:06:02 the login of psalas.", ["11:06:02"]),
         ("The disk was at 92 percent at 07:52:03.", ["07:52:03"]),
         ("Die Anmeldung (login) von psalas schlug um 11:06 fehl.", ["11:06"]),
@@ -1846,3 +1826,19 @@ def test_what_files_hold_and_what_was_left_or_written_about_is_no_number_of_file
     assert not texts("Moved both. The note:\n\nDear Ann, 40 desks were moved.", evidence)
     for told in ("All but 3 notes have been moved.", "Alle bis auf 3 Texte wurden verschoben."):
         assert not texts(told, evidence)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "After 3 December it rose to 265.",
+        "Bis zum 3. Dezember war 412 der Höchstwert.",
+        "Jusqu'au 3 décembre, le maximum était 412.",
+        "12月3日の前日は412人でした。",
+        "As of 4 December, the lowest was 187.",
+        "| day | best so far |\n|---|---|\n| 2026-12-03 | 412 |",
+    ],
+)
+def test_a_figure_may_be_told_of_the_days_before_or_after_a_date(told: str) -> None:
+    rows_read = "day,visitors\n2026-12-01,318\n2026-12-02,412\n2026-12-03,187\n2026-12-04,265"
+    assert not texts(told, Evidence((rows_read,), "How many came?"), figures=True)

@@ -105,7 +105,7 @@ def find_row_claims(
 
 class SureTable:
     """Records, with what all of them come to; `is_grouped`: each of several rows; `is_of_files`:
-    each of a file; `is_of_days`: each of a day, by which alone it is named."""
+    each of a file."""
 
     def __init__(
         self,
@@ -114,11 +114,9 @@ class SureTable:
         *,
         is_grouped: bool = False,
         is_of_files: bool = False,
-        is_of_days: bool = False,
     ) -> None:
         self.records, self._make_totals = records, make_totals
         self.is_grouped, self.is_of_files = is_grouped, is_of_files
-        self.is_of_days = is_of_days
         self.owners = {word: row for row, record in enumerate(records) for word in record.words}
         self._holders: dict[tuple[str, str], frozenset[int]] = {}
 
@@ -173,21 +171,12 @@ def read_sure_tables(tables: Sequence[ResultTable]) -> list[SureTable]:
         records = read_records(table)
         if sum(bool(record.words) for record in records) > 1:
             sure_tables.append(SureTable(records, partial(compute_totals, table)))
-        if is_series(records):
-            make_sums = partial(compute_totals, table)
-            sure_tables.append(SureTable(records, make_sums, is_grouped=True, is_of_days=True))
         make_totals = cache(partial(compute_group_totals, table))
         grouped_tables += [
             SureTable(groups, make_totals, is_grouped=True)
             for groups in group_records(table, records)
         ]
     return sure_tables + grouped_tables
-
-
-def is_series(records: Sequence[TableRecord]) -> bool:
-    """Tell whether each record is of one day, and no two of the same."""
-    days = [record.days for record in records]
-    return all(len(day) == 1 for day in days) and len(set(days)) == len(days) > 1
 
 
 def read_files(index: EvidenceIndex) -> list[SureTable]:
@@ -278,8 +267,7 @@ def list_figures_of(sentence: Sentence, figures: Sequence[AnswerFigure]) -> list
     return [
         figure
         for figure in figures
-        if sentence.start <= figure.start < sentence.end
-        and (figure.kind == "date" or not is_marker(figure, sentence))
+        if sentence.start <= figure.start < sentence.end and not is_marker(figure, sentence)
     ]
 
 
@@ -287,32 +275,15 @@ def find_misattributed(
     inside: Sequence[AnswerFigure], sentence: Sentence, table: SureTable
 ) -> Iterator[AnswerFigure]:
     """Find the figures of a sentence that other records have than those they are told of."""
-    sentence = mask_dates(sentence, inside)
     mentions = find_mentions(sentence, table, inside)
     if not mentions or (table.is_of_files and compares_files(mentions, inside, table)):
         return
-    inside = list_values(inside, table)
     for figure in inside:
         if figure.kind in UNBOUND or not table.find_holders(figure):
             continue
         subjects = find_all_subjects(figure, sentence, mentions, inside, table)
         if subjects and subjects.isdisjoint(table.find_holders(figure)):
             yield figure
-
-
-def mask_dates(sentence: Sentence, figures: Sequence[AnswerFigure]) -> Sentence:
-    """Put one letter throughout in the dates of a sentence: no sign in them (`3. Mai`) parts it."""
-    text = sentence.text
-    for figure in figures:
-        if figure.kind == "date":
-            start, end = figure.start - sentence.start, figure.end - sentence.start
-            text = f"{text[:start]}{'x' * (end - start)}{text[end:]}"
-    return sentence._replace(text=text)
-
-
-def list_values(inside: Sequence[AnswerFigure], table: SureTable) -> Sequence[AnswerFigure]:
-    """List the figures that may belong to a record: dates that name one do not."""
-    return [figure for figure in inside if not (table.is_of_days and figure.kind == "date")]
 
 
 def find_all_subjects(
@@ -461,8 +432,6 @@ REACH, SHORT = 40, 16
 which many records have by chance."""
 STRONG = Expression(r"[;.!?。；]\s?|\n")
 WEAK = Expression(r"[,;:.!?。；，、]\s?|\n")
-MAX_SPAN_SIGNS = 5
-"""Signs up to which a figure before a date makes it a span: `2 to 3 May`."""
 UNBOUND = frozenset(["weekday", "spelled", "version"])
 
 
@@ -484,30 +453,16 @@ def find_part(sentence: Sentence, position: int, split: Expression) -> tuple[int
 def find_mentions(
     sentence: Sentence, table: SureTable, inside: Sequence[AnswerFigure]
 ) -> list[RecordMention]:
-    """Find the records that the sentence names, in order: by their days if by nothing else."""
+    """Find the records that the sentence names, in order."""
     text = fold_text(sentence.text)
     figures = [(figure.start - sentence.start, figure.end - sentence.start) for figure in inside]
     may_name = not table.forms.isdisjoint(find_word_forms(text))
     mentions = find_word_mentions(text, figures, table) if may_name else []
     if not mentions and not text.isascii():
         mentions = list(find_unspaced_mentions(text, table.owners))
-    if table.is_of_days:
-        return [] if mentions else find_day_mentions(inside, table)
     return [
         RecordMention(row, start + sentence.start, end + sentence.start)
         for row, start, end in sorted(mentions, key=lambda mention: mention.start)
-    ]
-
-
-def find_day_mentions(inside: Sequence[AnswerFigure], table: SureTable) -> list[RecordMention]:
-    """Find the records whose day a sentence names; none where it names a span of days, as all
-    between may be meant."""
-    dates = [figure for figure in inside if figure.kind == "date"]
-    if any(0 <= date.start - other.end < MAX_SPAN_SIGNS for date in dates for other in inside):
-        return []
-    holders = [(date, [*table.find_holders(date)]) for date in dates]
-    return [
-        RecordMention(rows[0], date.start, date.end) for date, rows in holders if len(rows) == 1
     ]
 
 
