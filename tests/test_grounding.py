@@ -1842,3 +1842,15 @@ def test_what_files_hold_and_what_was_left_or_written_about_is_no_number_of_file
 def test_a_figure_may_be_told_of_the_days_before_or_after_a_date(told: str) -> None:
     rows_read = "day,visitors\n2026-12-01,318\n2026-12-02,412\n2026-12-03,187\n2026-12-04,265"
     assert not texts(told, Evidence((rows_read,), "How many came?"), figures=True)
+
+
+def test_a_time_before_the_name_of_its_record_may_follow_that_of_another() -> None:
+    log = (
+        "06:58:11 start\n07:52:03 printer offline\n09:30:27 backup of 41 files in 64 s\n"
+        "11:05:19 login failed for psalas"
+    )
+    told = "After the backup, at 11:05:19, the login of psalas failed."
+    assert not texts(told, Evidence((log,), "errors?"), figures=True)
+    agenda = "09:00-09:30 Standup\n10:00-11:30 Review 2\n13:00-14:00 Lunch\n15:15-16:00 Call of 3"
+    told = "After the Review you are free from 11:30 to 13:00."
+    assert not texts(told, Evidence((agenda,), "my day?"), figures=True)

@@ -33,7 +33,7 @@ MAX_LINES = 300
 """Of so many lines of text nobody adds up the figures."""
 MAX_RECORD_LENGTH = 120
 """Characters of a line that is a record."""
-STAMP = Expression(r"\W{0,3}(?:\d{4}-\d\d-\d\d|\d\d:\d\d)")
+STAMP = Expression(r"\W{0,3}(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d")
 RULE = Expression(r"[\s\-=|+:_*─┼┬┴]*")
 BULLET = Expression(r"\s*(?:[-*•]|\d+[.)]|├|└|│)\s*\S")
 SIGNS = ";\t|,"
@@ -271,7 +271,7 @@ def tabulate_lines(lines: Sequence[str]) -> ResultTable:
 
 def are_records(lines: Sequence[str]) -> bool:
     """Tell whether lines are records: short, most with the same number of figures, one at least,
-    or each with a date or a time at its beginning, as in a log."""
+    or each with a time to the second at its beginning, as in a log; an agenda is none."""
     if not 1 < len(lines) <= MAX_LINES or any(len(line) > MAX_RECORD_LENGTH for line in lines):
         return False
     if all(map(STAMP.match, lines)):

@@ -382,14 +382,15 @@ def find_earlier_subject(
     inside: Sequence[AnswerFigure],
     in_line: bool,
 ) -> set[int]:
-    """Find the one record named before, if no other figure has been told of it since."""
-    start, _ = find_part(sentence, figure.start, STRONG)
-    earlier_mentions = [mention for mention in mentions if start <= mention.start < figure.start]
-    if len({mention.record for mention in earlier_mentions}) != 1:
+    """Find the one record named before, if no other figure has been told of it since, and no
+    record is named behind the figure: `After the backup, at 11:05, the login failed`."""
+    start, end = find_part(sentence, figure.start, STRONG)
+    subjects = {mention.record for mention in mentions if start <= mention.start < end}
+    earlier_ends = [mention.end for mention in mentions if start <= mention.start < figure.start]
+    if len(subjects) != 1 or not earlier_ends:
         return set()
-    last_mention = earlier_mentions[-1]
-    has_figure = any(last_mention.end <= other.start < figure.start for other in inside)
-    return {last_mention.record} if in_line or not has_figure else set()
+    has_figure = any(earlier_ends[-1] <= other.start < figure.start for other in inside)
+    return subjects if in_line or not has_figure else set()
 
 
 def find_near_subject(
