@@ -1854,3 +1854,18 @@ def test_a_time_before_the_name_of_its_record_may_follow_that_of_another() -> No
     agenda = "09:00-09:30 Standup\n10:00-11:30 Review 2\n13:00-14:00 Lunch\n15:15-16:00 Call of 3"
     told = "After the Review you are free from 11:30 to 13:00."
     assert not texts(told, Evidence((agenda,), "my day?"), figures=True)
+
+
+@pytest.mark.parametrize(
+    ("told", "false"),
+    [
+        ('{"summary": "Two tickets are open: T-1 and T-3.", "state": "in progress"}', []),
+        ('{"zusammenfassung": "Zwei Tickets sind offen.", "sprache": "Deutsch"}', []),
+        ('{"要約": "2件が未完了です。"}', []),
+        ('[{"id": "T-1", "who": "Ada Lund"}, {"id": "T-3", "who": "Ada Lind"}]', ["Ada Lind"]),
+        ('{"id": "T-9"}', ["T-9"]),
+    ],
+)
+def test_a_value_of_an_answer_that_is_json_is_no_quotation(told: str, false: list[str]) -> None:
+    rows_read = "id,title,who,state\nT-1,Gate,Ada Lund,open\nT-3,Lamp,Cleo,open"
+    assert texts(told, Evidence((rows_read,), "Answer as JSON")) == false

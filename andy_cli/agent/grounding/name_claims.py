@@ -185,12 +185,12 @@ class NameChecker:
         return bool(others) and all(map(self._knows, others))
 
     def _check_quotations(self) -> Iterator[Claim]:
-        has_keys = is_json(self._prose)
+        is_object = is_json(self._prose)
         for match in QUOTE.finditer(self._rest):
-            if has_keys and self._rest[match.end() :].lstrip().startswith(":"):
-                continue  # a key of JSON is a form and tells nothing
             group = match.lastindex or 1
             text = match[group].strip(" .,!?…*_")
+            if is_object and quotes_nothing(text, self._rest[match.end() : match.end() + 4]):
+                continue
             if "\0" in text or len(split_words(text)) > MAX_QUOTE_LENGTH or not is_telling(text):
                 continue
             if self._knows(text) or self._is_supposed(match.start(), len(match[0])):
@@ -238,6 +238,17 @@ class NameChecker:
         if sentence.question:
             return True
         return any(language.unreal.search(clause) for language in self._languages)
+
+
+def quotes_nothing(text: str, behind: str) -> bool:
+    """Tell whether a text between the marks of JSON is a key, or a value that does not look like a
+    name, as `old_plan` or `Lena Orth` do."""
+    words = text.split()
+    if len(words) > 1:
+        is_name = all(word[0].isupper() for word in words)
+    else:
+        is_name = text.isascii() and not text.isalpha()
+    return not is_name or behind.lstrip().startswith(":")
 
 
 def is_telling(text: str) -> bool:
