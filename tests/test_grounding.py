@@ -1869,3 +1869,10 @@ def test_a_time_before_the_name_of_its_record_may_follow_that_of_another() -> No
 def test_a_value_of_an_answer_that_is_json_is_no_quotation(told: str, false: list[str]) -> None:
     rows_read = "id,title,who,state\nT-1,Gate,Ada Lund,open\nT-3,Lamp,Cleo,open"
     assert texts(told, Evidence((rows_read,), "Answer as JSON")) == false
+
+
+def test_a_figure_that_ends_a_line_is_marked_on_that_line() -> None:
+    evidence = Evidence(("name,visitors\nAnna,318\nClara,187\nDora,265",), "How many came?")
+    told = "- Clara: 318\n- Dora: 265"
+    marked = mark_claims(told, find_unsupported_claims(told, evidence, figures=True))
+    assert marked == f"- Clara: 318{MARKER}\n- Dora: 265"

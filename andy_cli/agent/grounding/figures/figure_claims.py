@@ -59,7 +59,7 @@ PERCENT = Expression(
 )
 VERSION = Expression(r"(?<![\w.])v?\d+(?:\.\d+){2,}(?!\w)|\bv\d+(?:\.\d+)*\b", re.I)
 PLAIN = Expression(
-    rf"(?<![a-zA-Z_.,#/:\d-])(?P<number>{NUMBER})\s?(?P<scale>{'|'.join(SCALES)})?"
+    rf"(?<![a-zA-Z_.,#/:\d-])(?P<number>{NUMBER})(?:\s?(?P<scale>{'|'.join(SCALES)}))?"
     r"(?![a-zA-Z_\d]|[.,:/-]\d)",
     re.I,
 )
