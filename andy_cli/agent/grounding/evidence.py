@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -49,13 +50,19 @@ MAX_DEPTH = 12
 """Lists and objects inside each other that are told in one row."""
 
 
-class ResultTable(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ResultTable:
     """A list in a result: each row as folded text, and what stands under each other."""
 
     rows: tuple[str, ...]
     columns: Mapping[str, Sequence[object]]
     sure: bool = False
     """Its rows are records: objects, or lines with cells."""
+
+    @cached_property
+    def readings(self) -> list[list[float | None]]:
+        """Read the cells of each column as figures."""
+        return [list(map(read_cell, values)) for values in self.columns.values()]
 
 
 def parse_result(text: str) -> object:
@@ -242,7 +249,7 @@ def find_runs(lines: Sequence[str]) -> list[ResultTable]:
             line_runs.append([line])
         last_count = count
     return [
-        tabulate_lines(line_run)._replace(sure=True) for line_run in line_runs if len(line_run) > 1
+        replace(tabulate_lines(line_run), sure=True) for line_run in line_runs if len(line_run) > 1
     ]
 
 
@@ -287,7 +294,7 @@ def read_cell(value: object) -> float | None:
         return None
     if isinstance(value, int | float):
         return float(value) if abs(value) < 1e300 else None
-    if isinstance(value, str) and len(value) < 24:
+    if isinstance(value, str) and len(value) < 24 and DIGITS.search(value):
         return read_quantity(fold_text(value))
     return None
 

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from functools import cached_property
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.evidence import EvidenceIndex, ResultTable, read_cell
+from andy_cli.agent.grounding.evidence import EvidenceIndex, ResultTable
 from andy_cli.agent.grounding.figures.quantities import (
     ANY_NUMBER,
     CLOCK,
@@ -155,8 +155,11 @@ class EvidenceFigures:
     def add_up_named(self, text: str) -> Iterator[float]:
         """Count and add up the rows that a text names."""
         stream = f" {' '.join(split_words(fold_text(text)))} "
+        words = frozenset(stream.split(" "))
         for rows in self._named_rows if text else ():
-            is_named = [f" {name} " in stream for name in rows.names]
+            is_named = [
+                name.partition(" ")[0] in words and f" {name} " in stream for name in rows.names
+            ]
             yield float(sum(is_named))
             yield from (sum(itertools.compress(numbers, is_named)) for numbers in rows.columns)
 
@@ -247,8 +250,8 @@ def compute_totals(table: ResultTable) -> Iterator[float]:
 
 
 def compute_column_totals(table: ResultTable) -> Iterator[float]:
-    for values in table.columns.values():
-        column = [number for number in map(read_cell, values) if number is not None]
+    for numbers in table.readings:
+        column = [number for number in numbers if number is not None]
         if len(column) > 1:
             yield from (sum(column), sum(column) / len(column), max(column) - min(column))
             if 2 < len(column) <= FEW_ROWS:  # all but one
@@ -272,7 +275,10 @@ def find_named_rows(table: ResultTable) -> Iterator[NamedRows]:
         return
     columns = list_number_columns(table)
     for column in table.columns.values():
-        names = [fold_text(str(value)) for value in column]
+        texts = list(map(str, column))
+        if len(set(texts)) < len(table.rows):
+            continue
+        names = list(map(fold_text, texts))
         if len(set(names)) == len(table.rows) and not "".join(names).isdecimal():
             yield NamedRows([" ".join(split_words(name)) for name in names], columns)
 
@@ -300,8 +306,7 @@ def list_number_columns(table: ResultTable) -> list[list[float]]:
     people to reckon with."""
     if not table.sure or len(table.rows) > MAX_COMPARED_ROWS:
         return []
-    columns = [list(map(read_cell, values)) for values in table.columns.values()]
-    numbers = [[number for number in column if number is not None] for column in columns]
+    numbers = [[number for number in column if number is not None] for column in table.readings]
     return [column for column in numbers if len(column) == len(table.rows)]
 
 
@@ -312,21 +317,24 @@ def is_large(value: float) -> bool:
 def compute_group_sums(table: ResultTable) -> Iterator[float]:
     """Add up a column, or what two of them make, for each value that another column repeats: totals
     by person."""
-    full_columns = [column for column in table.columns.values() if len(column) == len(table.rows)]
-    columns = full_columns[:GROUPED_COLUMNS]
-    numbers: list[Sequence[float | None]] = [list(map(read_cell, column)) for column in columns]
+    columns = [
+        (list(map(str, column)), readings)
+        for column, readings in zip(table.columns.values(), table.readings, strict=True)
+        if len(column) == len(table.rows)
+    ][:GROUPED_COLUMNS]
+    numbers: list[Sequence[float | None]] = [readings for _, readings in columns]
     numbers += multiply_columns(list_number_columns(table))
-    for key_column in columns:
-        groups = Counter(map(str, key_column))
-        if not 1 < len(groups) < len(key_column):
+    for keys, _ in columns:
+        groups = Counter(keys)
+        if not 1 < len(groups) < len(keys):
             continue
         for values in numbers:
-            sums_by_key = sum_by_key(key_column, values)
+            sums_by_key = sum_by_key(keys, values)
             yield from (total for key, total in sums_by_key.items() if groups[key] > 1)
 
 
-def sum_by_key(key_column: Sequence[object], values: Sequence[float | None]) -> dict[str, float]:
+def sum_by_key(keys: Sequence[str], values: Sequence[float | None]) -> dict[str, float]:
     sums_by_key: dict[str, float] = {}
-    for key, number in zip(map(str, key_column), values, strict=True):
+    for key, number in zip(keys, values, strict=True):
         sums_by_key[key] = sums_by_key.get(key, 0.0) + (number or 0.0)
     return sums_by_key

@@ -38,7 +38,6 @@ from andy_cli.agent.grounding.figures.quantities import (
     Quantity,
     find_numbers,
     find_times,
-    find_written_days,
     list_days,
     list_times,
     read_clock_seconds,
@@ -66,14 +65,71 @@ HEAD_END = Expression(r"\s;\s|\s-\s|:|\|")
 """The end of the name of a row."""
 
 
-class TableRecord(NamedTuple):
-    """One row: the words that only it has, and all its figures in base units."""
+class TableRow:
+    """The text of a row; what stands in it is read when it is first asked for, as an answer tells
+    of few rows of a long table."""
 
-    text: str
-    words: frozenset[str]
-    line: NumberLine
-    days: frozenset[tuple[int, int]]
-    minutes: frozenset[int]
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def names(self) -> set[str]:
+        """The words that may name the row: no figures, and nothing of a date."""
+        if not any(map(str.isdecimal, self.text)):
+            return set()
+        starts = [0, *(date.end() for date in self._dates)]
+        ends = [*(date.start() for date in self._dates), None]
+        plain = " ".join(self.text[start:end] for start, end in zip(starts, ends, strict=True))
+        first = HEAD_END.split(plain, 1)[0].strip()
+        words = {*split_words(plain), *LONG_NAME.compiled.findall(plain), first}
+        return {word for word in words if is_row_name(word, first)}
+
+    @cached_property
+    def figures(self) -> set[float]:
+        """All its figures, in base units."""
+        figures = {quantity.value for quantity in find_quantities(self.text)}
+        if "," in self.text and ", " not in self.text:
+            # Cells of comma-separated values look like one figure.
+            figures.update(map(float, PLAIN_NUMBER.compiled.findall(self.text)))
+        for match in CLOCK.finditer(self.text):
+            figures.update(read_clock_seconds(match[0]))
+        return figures
+
+    @cached_property
+    def days(self) -> frozenset[tuple[int, int]]:
+        days = itertools.chain.from_iterable(map(list_days, self._dates))
+        return frozenset((day.month, day.day) for day in days)
+
+    @cached_property
+    def _dates(self) -> list[re.Match[str]]:
+        return list(DATE.finditer(self.text))
+
+    @cached_property
+    def minutes(self) -> frozenset[int]:
+        return frozenset(time.minutes for time in find_times(self.text))
+
+
+class TableRecord:
+    """One row, or all those of one name: the words that only it has, and all its figures."""
+
+    def __init__(
+        self, rows: Sequence[TableRow], words: frozenset[str], made: Iterable[float] = ()
+    ) -> None:
+        """`made`: figures that are made of those of the rows."""
+        self.words, self._rows, self._made = words, rows, made
+        self.text = "\n".join(row.text for row in rows)
+
+    @cached_property
+    def line(self) -> NumberLine:
+        return NumberLine({*self._made}.union(*(row.figures for row in self._rows)))
+
+    @cached_property
+    def days(self) -> frozenset[tuple[int, int]]:
+        return frozenset().union(*(row.days for row in self._rows))
+
+    @cached_property
+    def minutes(self) -> frozenset[int]:
+        return frozenset().union(*(row.minutes for row in self._rows))
 
 
 class RecordMention(NamedTuple):
@@ -165,16 +221,17 @@ def read_sure_tables(tables: Sequence[ResultTable]) -> list[SureTable]:
     tables of their groups."""
     sure_tables: list[SureTable] = []
     grouped_tables: list[SureTable] = []
+    read_row = cache(TableRow)  # a line of a text stands in several tables
     for table in tables:
         if not table.sure or not 1 < len(table.rows) <= MAX_ROWS:
             continue
-        records = read_records(table)
+        rows = list(map(read_row, table.rows))
+        records = read_records(rows)
         if sum(bool(record.words) for record in records) > 1:
             sure_tables.append(SureTable(records, partial(compute_totals, table)))
         make_totals = cache(partial(compute_group_totals, table))
         grouped_tables += [
-            SureTable(groups, make_totals, is_grouped=True)
-            for groups in group_records(table, records)
+            SureTable(groups, make_totals, is_grouped=True) for groups in group_records(table, rows)
         ]
     return sure_tables + grouped_tables
 
@@ -198,15 +255,12 @@ def list_read_files(index: EvidenceIndex) -> list[str]:
 
 def read_file_record(file: str, text: str, tables: Sequence[ResultTable]) -> TableRecord:
     """Read the figures of a file, with what its columns come to and counts up to its lines."""
-    record = read_record(text, frozenset([file]))
     made = itertools.chain.from_iterable(map(compute_totals, tables))
     counts = map(float, range(text.count("\n") + 2))
-    return record._replace(line=NumberLine([*record.line.values, *made, *counts]))
+    return TableRecord([TableRow(text)], frozenset([file]), itertools.chain(made, counts))
 
 
-def group_records(
-    table: ResultTable, records: Sequence[TableRecord]
-) -> Iterator[Sequence[TableRecord]]:
+def group_records(table: ResultTable, rows: Sequence[TableRow]) -> Iterator[Sequence[TableRecord]]:
     """Make one record of all rows with the same name in a column, with what each column of theirs
     comes to: hours by person."""
     columns = [column for column in table.columns.values() if len(column) == len(table.rows)]
@@ -216,7 +270,7 @@ def group_records(
         if 1 < len(set(keys)) < min(len(keys), MAX_GROUPS) and not any(
             map(str.isdecimal, "".join(keys))
         ):
-            yield join_groups(keys, records, numbers)
+            yield join_groups(keys, rows, numbers)
 
 
 def compute_group_totals(table: ResultTable) -> list[float]:
@@ -235,7 +289,7 @@ def compute_group_totals(table: ResultTable) -> list[float]:
 
 
 def join_groups(
-    keys: Sequence[str], records: Sequence[TableRecord], numbers: Sequence[Sequence[float]]
+    keys: Sequence[str], rows: Sequence[TableRow], numbers: Sequence[Sequence[float]]
 ) -> list[TableRecord]:
     """Make one record of the rows of each key. A figure up to the count of all may count them."""
     words_by_key = {key: {*split_words(key)} - STOP - {*MONTHS} for key in sorted(set(keys))}
@@ -244,23 +298,11 @@ def join_groups(
     counts = list(map(float, range(len(keys) + 1)))
     joined = []
     for key, words in words_by_key.items():
-        rows = [record for record, other in zip(records, keys, strict=True) if other == key]
+        own_rows = [row for row, other in zip(rows, keys, strict=True) if other == key]
         own_words = frozenset(word for word in words if count[word] == 1)
-        joined.append(join_records(rows, own_words, [*(by[key] for by in sums_by_key), *counts]))
+        made = [*(by[key] for by in sums_by_key), *counts]
+        joined.append(TableRecord(own_rows, own_words, made))
     return joined
-
-
-def join_records(
-    records: Sequence[TableRecord], words: frozenset[str], made: Iterable[float]
-) -> TableRecord:
-    """Make one record of several, with figures made of them."""
-    return TableRecord(
-        "\n".join(record.text for record in records),
-        words,
-        NumberLine({*made}.union(*(record.line.values for record in records))),
-        frozenset().union(*(record.days for record in records)),
-        frozenset().union(*(record.minutes for record in records)),
-    )
 
 
 def list_figures_of(sentence: Sentence, figures: Sequence[AnswerFigure]) -> list[AnswerFigure]:
@@ -434,6 +476,9 @@ which many records have by chance."""
 STRONG = Expression(r"[;.!?。；]\s?|\n")
 WEAK = Expression(r"[,;:.!?。；，、]\s?|\n")
 UNBOUND = frozenset(["weekday", "spelled", "version"])
+FIGURE_PART = Expression(r"[\d.,:]")
+LONGER = Expression(r"\d|[.,:]\d")
+"""The rest of a longer figure; a full stop alone may end its sentence."""
 
 
 def find_part(sentence: Sentence, position: int, split: Expression) -> tuple[int, int]:
@@ -515,11 +560,16 @@ def find_unspaced_mentions(text: str, owners: Mapping[str, int]) -> Iterator[Rec
             yield RecordMention(row, *match.span())
 
 
-def is_written(figure: AnswerFigure, end: str, text: str) -> bool:
-    """Tell whether the figure stands in a folded text and is no part of a longer one; `end` is
-    the expression of what may not go on after it."""
-    figure_text = re.escape(fold_text(figure.text))
-    return re.search(rf"(?<![\d.,:]){figure_text}{end}", text) is not None
+def is_written(figure: AnswerFigure, longer: Expression, text: str) -> bool:
+    """Tell whether the figure stands in a folded text and is no part of a `longer` one."""
+    figure_text = fold_text(figure.text)
+    start = text.find(figure_text)
+    while start >= 0:
+        before = FIGURE_PART.compiled.match(text, start - 1) if start else None
+        if not before and not longer.compiled.match(text, start + len(figure_text)):
+            return True
+        start = text.find(figure_text, start + 1)
+    return False
 
 
 def is_supported_elsewhere(
@@ -527,30 +577,19 @@ def is_supported_elsewhere(
 ) -> bool:
     """Tell whether the user's words or the history have the figure, or it is the sum or the mean
     of a column."""
-    if is_written(figure, r"(?![\d.,:])", evidence_figures.index.said):
+    if is_written(figure, FIGURE_PART, evidence_figures.index.said):
         return True
     return figure.kind == "number" and any(map(totals.has_near, read_number(figure.text)))
 
 
-def read_records(table: ResultTable) -> list[TableRecord]:
+def read_records(rows: Sequence[TableRow]) -> list[TableRecord]:
     """Read the rows with what only they have; a row without figures is a head."""
-    names = list(map(find_row_names, table.rows))
-    count = Counter(itertools.chain.from_iterable(names))
+    count = Counter(itertools.chain.from_iterable(row.names for row in rows))
     records: list[TableRecord] = []
-    for row, words in zip(table.rows, names, strict=True):
-        own_words = frozenset(word for word in words if count[word] == 1)
-        records.append(read_record(row, own_words))
+    for row in rows:
+        own_words = frozenset(word for word in row.names if count[word] == 1)
+        records.append(TableRecord([row], own_words))
     return records
-
-
-def find_row_names(row: str) -> set[str]:
-    """Find the words that may name a row: no figures, and nothing of a date."""
-    if not any(map(str.isdecimal, row)):
-        return set()
-    plain = DATE.sub(" ", row)
-    first = HEAD_END.split(plain, 1)[0].strip()
-    words = {*split_words(plain), *LONG_NAME.compiled.findall(plain), first}
-    return {word for word in words if is_row_name(word, first)}
 
 
 def is_row_name(word: str, first: str) -> bool:
@@ -560,18 +599,6 @@ def is_row_name(word: str, first: str) -> bool:
     if word == first:
         return not word.isdigit() or FIGURE.search(word) is None
     return len(word) > 1 and not word[0].isdigit() and FIGURE.search(word) is None
-
-
-def read_record(text: str, words: frozenset[str]) -> TableRecord:
-    figures = {quantity.value for quantity in find_quantities(text)}
-    if "," in text and ", " not in text:
-        # Cells of comma-separated values look like one figure.
-        figures.update(map(float, PLAIN_NUMBER.compiled.findall(text)))
-    for match in CLOCK.finditer(text):
-        figures.update(read_clock_seconds(match[0]))
-    days = frozenset((day.month, day.day) for day in find_written_days(text))
-    minutes = frozenset(time.minutes for time in find_times(text))
-    return TableRecord(text, words, NumberLine(figures), days, minutes)
 
 
 def find_quantities(text: str) -> Iterator[Quantity]:
@@ -589,8 +616,7 @@ def list_matching_rows(records: Sequence[TableRecord], figure: AnswerFigure) -> 
     return frozenset(
         row
         for row, record in enumerate(records)
-        if (text in record.text and is_written(figure, r"(?!\d|[.,:]\d)", record.text))
-        or holds(record)
+        if (text in record.text and is_written(figure, LONGER, record.text)) or holds(record)
     )
 
 
