@@ -189,8 +189,11 @@ class ToolTitles:
     def _find_title(self, token: str) -> str:
         """Find the title that a word stands for, if it is a distinctive name of a tool."""
         name = token.rstrip(NAME_END)
-        if name in self._own or not is_distinctive(name):
-            return ""
+        title = self._look_up_title(name) if is_distinctive(name) else ""
+        # Asked last: what was found may be megabytes, and few words are names of tools.
+        return "" if title and name in self._own else title
+
+    def _look_up_title(self, name: str) -> str:
         if name in self._exact:
             return self._exact[name]
         if not PLAIN.fullmatch(name):
