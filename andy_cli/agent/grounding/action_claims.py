@@ -62,11 +62,7 @@ def find_state_claim(
     sentence: Sentence, languages: Sequence[Language], index: EvidenceIndex
 ) -> Claim | None:
     """Find a state that is told of a file and that nothing is known to have brought about."""
-    user = index.evidence.user
-    if any(
-        language.unreal.search(sentence.text) or reports_action(language, user)
-        for language in languages
-    ):
+    if any(language.unreal.search(sentence.text) for language in languages):
         return None
     match = FILE_FIRST.match(sentence.text)
     if match and says_more(match["rest"]) and is_unread(match["name"], index):
@@ -76,6 +72,9 @@ def find_state_claim(
     ):
         start = 0
     else:
+        return None
+    # Asked last: the user's words may be megabytes.
+    if any(reports_action(language, index.evidence.user) for language in languages):
         return None
     text = sentence.text.rstrip(" .!…*_|")[start:]
     start += sentence.start
@@ -503,11 +502,14 @@ def counts_weak(sentence: Sentence, language: Language, index: EvidenceIndex) ->
     in an earlier turn with a.txt, or the user spoke of a.txt and did not say that of it."""
     if is_action_tried(index):
         return True
-    if index.evidence.actions is None or reports_action(language, index.evidence.user):
+    # An identifier may have been added or removed by somebody else long ago.
+    files = {name for name in find_names(sentence.text) if "." in name}
+    if index.evidence.actions is None or not files:
         return False
     told = "\n".join([index.evidence.user, *(action.text for action in list_tried(index))])
-    # An identifier may have been added or removed by somebody else long ago.
-    return any("." in name for name in find_names(sentence.text) & find_names(told))
+    if files.isdisjoint(find_names(told)):
+        return False
+    return not reports_action(language, index.evidence.user)
 
 
 def is_action_tried(index: EvidenceIndex) -> bool:
