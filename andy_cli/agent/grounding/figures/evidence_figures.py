@@ -6,13 +6,14 @@ Nothing else is reckoned: of many figures any could be made. Pure.
 import itertools
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from functools import cached_property
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.evidence import EvidenceIndex, ResultTable
+from andy_cli.agent.grounding.evidence import MAX_OCCURRENCES, EvidenceIndex, ResultTable
 from andy_cli.agent.grounding.figures.quantities import (
     ANY_NUMBER,
     CLOCK,
@@ -36,6 +37,8 @@ from andy_cli.agent.grounding.text.vocabulary import WEEKDAYS
 from andy_cli.compiler.expression import Expression
 
 PLAIN_NUMBER = Expression(r"\d{1,15}(?:\.\d{1,12})?")
+NUMBER_PART = Expression(r"[\d.]")
+LONGER_NUMBER = Expression(r"\d|\.\d")
 CHECKBOX = Expression(r"^\s*[-*+] \[[ x]\]", re.M)
 UNITS_OF_BYTES = (1, 1e3, 1e6, 1e9, 2**10, 2**20, 2**30)
 UNITS_OF_SECONDS = (0.001, 1, 60, 3600)
@@ -194,9 +197,34 @@ class EvidenceFigures:
         totals = (total * unit for total in self.totals.values for unit in (60, 3600))
         return NumberLine({*self.seconds.values, *totals})
 
+    def is_written(self, number: str) -> bool:
+        """Tell whether a number stands in the evidence as a whole, at one of the first places where
+        it stands: then `numbers`, which takes long to read, has it."""
+        if not PLAIN_NUMBER.fullmatch(number):
+            return False
+        return is_written(number, self._text, NUMBER_PART, LONGER_NUMBER, MAX_OCCURRENCES)
+
     def has_near(self, quantity: Quantity) -> bool:
         """Tell whether the evidence holds it, or one step over one column makes it."""
-        return any(line.has_near(quantity) for line in (self.numbers, self.counts, self.totals))
+        if self.numbers.has_near(quantity) or self.counts.has_near(quantity):
+            return True
+        return self.totals.has_near(quantity)
+
+
+def is_written(
+    figure: str, text: str, before: Expression, longer: Expression, places: int = sys.maxsize
+) -> bool:
+    """Tell whether a folded figure stands in a folded text, at one of its first `places`, and is no
+    part of a longer one, which has a character of it `before` or goes on behind it."""
+    start = -1
+    for _ in range(places):
+        start = text.find(figure, start + 1)
+        if start < 0:
+            return False
+        is_end = start > 0 and before.compiled.match(text, start - 1)
+        if not is_end and not longer.compiled.match(text, start + len(figure)):
+            return True
+    return False
 
 
 def add_days(day: PartialDate, count: int) -> PartialDate:

@@ -419,7 +419,7 @@ def holds_percent(text: str, evidence_figures: EvidenceFigures) -> bool:
 
 def holds_number(text: str, evidence_figures: EvidenceFigures) -> bool:
     match = PLAIN.match(text)
-    if match is None:
+    if match is None or evidence_figures.is_written(match["number"]):
         return True
     scale = SCALES.get((match["scale"] or "").casefold(), 1)
     readings = read_number(match["number"])

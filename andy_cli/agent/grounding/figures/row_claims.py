@@ -21,6 +21,7 @@ from andy_cli.agent.grounding.figures.evidence_figures import (
     EvidenceFigures,
     compute_column_totals,
     compute_totals,
+    is_written,
     list_number_columns,
     sum_by_key,
 )
@@ -560,24 +561,12 @@ def find_unspaced_mentions(text: str, owners: Mapping[str, int]) -> Iterator[Rec
             yield RecordMention(row, *match.span())
 
 
-def is_written(figure: AnswerFigure, longer: Expression, text: str) -> bool:
-    """Tell whether the figure stands in a folded text and is no part of a `longer` one."""
-    figure_text = fold_text(figure.text)
-    start = text.find(figure_text)
-    while start >= 0:
-        before = FIGURE_PART.compiled.match(text, start - 1) if start else None
-        if not before and not longer.compiled.match(text, start + len(figure_text)):
-            return True
-        start = text.find(figure_text, start + 1)
-    return False
-
-
 def is_supported_elsewhere(
     figure: AnswerFigure, totals: NumberLine, evidence_figures: EvidenceFigures
 ) -> bool:
     """Tell whether the user's words or the history have the figure, or it is the sum or the mean
     of a column."""
-    if is_written(figure, FIGURE_PART, evidence_figures.index.said):
+    if is_written(fold_text(figure.text), evidence_figures.index.said, FIGURE_PART, FIGURE_PART):
         return True
     return figure.kind == "number" and any(map(totals.has_near, read_number(figure.text)))
 
@@ -616,7 +605,7 @@ def list_matching_rows(records: Sequence[TableRecord], figure: AnswerFigure) -> 
     return frozenset(
         row
         for row, record in enumerate(records)
-        if (text in record.text and is_written(figure, LONGER, record.text)) or holds(record)
+        if is_written(text, record.text, FIGURE_PART, LONGER) or holds(record)
     )
 
 
