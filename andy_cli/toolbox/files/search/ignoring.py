@@ -5,11 +5,12 @@ the last rule that matches decides. What lies in an ignored folder is ignored. `
 and so is andy's trash.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
+from andy_cli.guard.workspace import list_names_below
 from andy_cli.toolbox.files.search.globs import Glob, parse_glob
 from andy_cli.toolbox.files.search.walking import PASSED_OVER, FolderEntry
 from andy_cli.toolbox.runtime_context import GrantedPath, here
@@ -35,29 +36,33 @@ class IgnoreFilter:
         workspace = here().workspace
         is_below = granted.path.is_relative_to(workspace)
         self._top = workspace if is_below else granted.path
-        self._rules: dict[Path, list[IgnoreRule]] = {}
+        self._names_above = list_names_below(granted.path, self._top)
+        self._rules: dict[tuple[str, ...], Sequence[tuple[int, IgnoreRule]]] = {}
         self.any = False
         """True once something was ignored because a file says so."""
 
     def __call__(self, entry: FolderEntry) -> bool:
         if entry.path[-1] in PASSED_OVER:
             return True
-        path = self._place.path.joinpath(*entry.path)
-        names = path.relative_to(self._top).parts
+        names = (*self._names_above, *entry.path)
         is_ignored = False
-        for depth in range(len(names)):
-            for ignore_rule in self._of(self._top.joinpath(*names[:depth])):
-                if (entry.kind == "folder" or not ignore_rule.folders) and ignore_rule.glob.matches(
-                    names[depth:]
-                ):
-                    is_ignored = ignore_rule.ignored
+        for depth, ignore_rule in self._find_rules(names[:-1]):
+            if (entry.kind == "folder" or not ignore_rule.folders) and ignore_rule.glob.matches(
+                names[depth:]
+            ):
+                is_ignored = ignore_rule.ignored
         self.any = self.any or is_ignored
         return is_ignored
 
-    def _of(self, folder: Path) -> list[IgnoreRule]:
-        """The rules that stand in a folder; each file is read once."""
+    def _find_rules(self, folder: tuple[str, ...]) -> Sequence[tuple[int, IgnoreRule]]:
+        """Find the rules that hold in a folder, each with the depth of the folder in which it
+        stands, the highest first; each file is read once."""
         if folder not in self._rules:
-            self._rules[folder] = list(parse_ignore_rules(self._read(folder)))
+            rules = self._find_rules(folder[:-1]) if folder else []
+            own_rules = list(parse_ignore_rules(self._read(self._top.joinpath(*folder))))
+            if own_rules:
+                rules = [*rules, *((len(folder), ignore_rule) for ignore_rule in own_rules)]
+            self._rules[folder] = rules
         return self._rules[folder]
 
     def _read(self, folder: Path) -> str:
