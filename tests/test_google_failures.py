@@ -15,6 +15,8 @@ from andy_cli.toolbox.google.http.refusals import NOT_DONE, UNSURE
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
 from andy_cli.toolbox.registry import Registry
 from tests.cases import quick_every
+from tests.desk import desk, speak
+from tests.fakes import ScriptedModel, native
 from tests.google import accounts
 from tests.google.accounts import TOKEN, claimed, used
 from tests.google.emulator import Asked
@@ -366,6 +368,17 @@ def test_a_token_goes_to_no_address_that_is_not_safe(
     for name in CALLS:
         done = used(tools, name, **CALLS[name])
         assert "_url is no https:// address. Correct it or take it out." in done.content
+
+
+def test_an_address_of_this_machine_in_the_settings_is_used_by_the_tools(
+    tools: Registry, serve: Serve
+) -> None:
+    server = serve(lambda asked: answered(given(asked)))
+    calls = [native((name, json.dumps(CALLS[name]))) for name in ("gmail_list", "gmail_send")]
+    chat = desk(ScriptedModel([*calls, "Done."], name="x:model", tools=True), registry=tools)
+    speak(chat, "list my mails and send one")
+    assert [asked.path for asked in server.changes] == ["/gmail/v1/users/me/messages/send"]
+    assert "/gmail/v1/users/me/messages" in [asked.path for asked in server.asked]
 
 
 @pytest.mark.parametrize("name", quick_every(5, CALLS))

@@ -30,7 +30,10 @@ def find_api_access(tool_name: str, arguments: Arguments) -> ResourceAccess:
     """Say what a call of the tool would reach and change. Raises ToolError."""
     access = API_ACCESSES[tool_name]
     description = access.describe(arguments)
-    return ResourceAccess(address=base_address(access.api), method=access.method, shown=description)
+    # The address is one of the user's own settings, and `base_address` lets no other kind through.
+    return ResourceAccess(
+        address=base_address(access.api), method=access.method, trusted=True, shown=description
+    )
 
 
 def _get_text(arguments: Arguments, name: str) -> str:
