@@ -179,12 +179,14 @@ class ToolError(Exception):
     """A tool cannot do what it was asked to do.
 
     `str(error)` is for the user: what went wrong, without the name of a tool. `advice` is for the
-    model: what it can do next, and with which tool.
+    model: what it can do next, and with which tool. `may_be_done`: a change was sent, and nobody
+    knows whether it happened.
     """
 
-    def __init__(self, message: str, advice: str = "") -> None:
+    def __init__(self, message: str, advice: str = "", may_be_done: bool = False) -> None:
         super().__init__(message)
         self.advice = advice
+        self.may_be_done = may_be_done
 
     @property
     def content(self) -> str:
@@ -198,8 +200,10 @@ class ToolTimeout(ToolError):
     `output` is what a command had written by then.
     """
 
-    def __init__(self, message: str, advice: str = "", output: str = "") -> None:
-        super().__init__(message, advice)
+    def __init__(
+        self, message: str, advice: str = "", output: str = "", may_be_done: bool = False
+    ) -> None:
+        super().__init__(message, advice, may_be_done)
         self.output = output
 
 

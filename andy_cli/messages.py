@@ -116,6 +116,8 @@ class ToolResult(NamedTuple):
     unfinished: str = ""
     """The part that is still to come, in words for the user: `lines 1,412 to 3,000 of a.log were
     not read`, `a program runs on`."""
+    may_be_done: bool = False
+    """It failed, and nobody knows whether it was done all the same."""
 
     @property
     def ok(self) -> bool:

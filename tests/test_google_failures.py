@@ -10,6 +10,7 @@ import pytest
 
 from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError
+from andy_cli.events import Consented, Ended
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox.google.http.refusals import NOT_DONE, UNSURE
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
@@ -224,6 +225,43 @@ def test_P8_a_change_is_sent_once_and_says_whether_it_may_have_happened(
         assert (len(server.changes), name) == (1, name)
         assert done.problem.endswith(UNSURE if unsure else NOT_DONE), done.content
         assert done.content.startswith(done.problem)
+
+
+@pytest.mark.parametrize(
+    ("then", "sent"),
+    [
+        ({"body": "Bob"}, 1),
+        ({"body": "Bob!"}, 1),
+        ({"to": "eve@example.org"}, 2),
+    ],
+    ids=str,
+)
+def test_P8_what_may_have_been_sent_is_not_sent_again_without_a_yes(
+    then: dict[str, str], sent: int, tools: Registry, serve: Serve
+) -> None:
+    server = serve(changing(refused(503)))
+    mail = CALLS["gmail_send"]
+    calls = [native(("gmail_send", json.dumps(written))) for written in (mail, {**mail, **then})]
+    model = ScriptedModel([*calls, "That is all."], name="x:model", tools=True)
+    chat = desk(model, registry=tools)
+    chat.gate.mode, chat.gate.ask = "auto", None
+    events = speak(chat, "send them a mail")
+    assert len(server.changes) == sent
+    refusals = [event for event in events if isinstance(event, Consented)]
+    assert [event.reason.startswith("this may have been done") for event in refusals] == [True] * (
+        2 - sent
+    )
+    ended = next(event for event in events if isinstance(event, Ended))
+    assert "It is not known whether it happened" in ended.not_done[0]["reason"]
+
+
+def test_P8_what_surely_was_not_sent_may_be_sent_again(tools: Registry, serve: Serve) -> None:
+    server = serve(changing(refused(429, "rateLimitExceeded")))
+    call = native(("gmail_send", json.dumps(CALLS["gmail_send"])))
+    chat = desk(ScriptedModel([call, call, "No."], name="x:model", tools=True), registry=tools)
+    chat.gate.mode, chat.gate.ask = "auto", None
+    speak(chat, "send them a mail")
+    assert len(server.changes) == 2
 
 
 ANSWERED = [name for name in CHANGES if name not in ("calendar_delete", "tasks_delete")]

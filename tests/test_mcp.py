@@ -240,6 +240,7 @@ def test_a_call_that_is_not_answered_in_time_has_timed_out(home: Path) -> None:
         assert result.problem == "The server did not answer within 0.3 s."
         assert result.content == f"{result.problem} It may have been done all the same."
         assert result.did == "wait (kom.memory.v1)"
+        assert result.may_be_done
 
     with_servers([ours()], doing)
 
@@ -257,7 +258,7 @@ def test_a_call_that_fails_says_why(
 ) -> None:
     async def doing(hub: Hub, registry: Registry) -> None:
         result = await called(registry, f"kom.memory.v1.{name}", **arguments)
-        assert result.status is Status.FAILED
+        assert (result.status, result.may_be_done) == (Status.FAILED, False)
         assert why in result.content
 
     with_servers([ours()], doing)
@@ -295,7 +296,7 @@ def test_hostile_words_stay_data(home: Path) -> None:
 def test_a_server_that_ends_during_a_call_is_said_to_have_and_its_tools_go(home: Path) -> None:
     async def doing(hub: Hub, registry: Registry) -> None:
         result = await called(registry, "kom.memory.v1.die")
-        assert result.status is Status.FAILED
+        assert (result.status, result.may_be_done) == (Status.FAILED, True)
         for _ in range(100):
             if registry.get("kom.memory.v1.die") is None:
                 break

@@ -77,7 +77,8 @@ class ApprovalRequest(NamedTuple):
     action: str
     access: ResourceAccess = NO_ACCESS
     injection_reason: str = ""
-    """Why the request may not be the model's own: then it needs a yes whatever its effect."""
+    """Why the request may not be the model's own, or be done already: then it needs a yes whatever
+    its effect."""
     guessed: bool = False
     """Which tool was meant is a guess."""
     fingerprint: str = ""

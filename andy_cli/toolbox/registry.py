@@ -153,7 +153,7 @@ class Registry:
         tool = self._tools[call.name]
         started = time.monotonic()
         status, content, problem = Status.SUCCESS, "", ""
-        outcome = Outcome(None, "")
+        outcome, may_be_done = Outcome(None, ""), False
         try:
             if needed := tool.unavailable_reason():
                 raise ToolError(needed)
@@ -167,7 +167,7 @@ class Registry:
             if isinstance(error, ToolTimeout):
                 status = Status.TIMED_OUT
                 outcome = outcome._replace(display=Display(output=error.output))
-            content, problem = error.content, str(error)
+            content, problem, may_be_done = error.content, str(error), error.may_be_done
         except (Exception, SystemExit) as error:
             # A tool is somebody's code: its fault must not end the conversation.
             status = Status.FAILED
@@ -184,6 +184,7 @@ class Registry:
             display=outcome.display,
             changed_nothing=outcome.changed_nothing,
             unfinished=outcome.unfinished,
+            may_be_done=may_be_done,
         )
 
 

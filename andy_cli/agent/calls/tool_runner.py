@@ -91,7 +91,7 @@ def _explain(action: ActionRecord, later: Sequence[ActionRecord], request: str) 
         return ""
     if _is_example_look(action, request):
         return ""
-    if action.status is Status.FAILED and action.problem:
+    if (action.status is Status.FAILED or action.may_be_done) and action.problem:
         return _shorten_reason(action.problem)
     return REASONS[action.status]
 
@@ -233,12 +233,14 @@ def _shorten_reason(text: str) -> str:
 
 
 class InjectionReason(StrEnum):
-    """A reason for which a request may not be the model's own wish, as the user is told it."""
+    """A reason for which a request needs a yes in every mode, as the user is told it: it may not be
+    the model's own wish, or be one that was done already."""
 
     NONE = ""
     REPEATS_RESULT = "this repeats what a tool returned, it may not be the model's own wish"
     REPEATS_ATTACHED = "this repeats what came with a message, it may not be the model's own wish"
     QUOTED = "the model wrote this in a quotation, it may not be its own wish"
+    MAY_BE_DONE = "this may have been done already: when it was sent before, no clear answer came"
 
 
 WRITE_ALONE = (
@@ -370,15 +372,31 @@ class ToolRunner:
     def add_doubt(
         self, approval_request: ApprovalRequest, injection_reason: InjectionReason
     ) -> ApprovalRequest:
-        """Add why a request may not be the model's own wish.
+        """Add why a request may not be the model's own wish, or may be done already.
 
         Where no user can confirm a quoted request it fails, and the model is told to write it
         alone.
         """
-        doubted = approval_request._replace(injection_reason=injection_reason)
+        doubt = injection_reason or self._find_open_end(approval_request)
+        doubted = approval_request._replace(injection_reason=doubt)
         if injection_reason is InjectionReason.QUOTED and self._gate.ask is None:
             return doubted._replace(fault=WRITE_ALONE, problem=WRITTEN_AS_EXAMPLE)
         return doubted
+
+    def _find_open_end(self, approval_request: ApprovalRequest) -> InjectionReason:
+        """Find out whether the same was sent before and nobody knows whether it happened."""
+        call = ToolCall("", approval_request.tool, approval_request.arguments)
+        effect, action = approval_request.effect, approval_request.action
+        wanted = ActionRecord(call.name, effect, action, arguments=write_arguments(call))
+        # One that was refused, or changed nothing, says nothing of the one before it.
+        ends = [
+            sent.may_be_done
+            for sent in self.actions
+            if sent.tool == call.name and (sent.ok or sent.may_be_done)
+            if _is_same_act(sent, wanted)
+        ]
+        is_open = bool(ends) and ends[-1]
+        return InjectionReason.MAY_BE_DONE if is_open else InjectionReason.NONE
 
     async def decide(self, call: ToolCall, approval_request: ApprovalRequest) -> Decision:
         """Let the gate decide; its decision is on disk before anything runs (P8)."""
@@ -456,6 +474,7 @@ class ToolRunner:
             exit_code=result.display.exit_code,
             changed_nothing=result.changed_nothing,
             unfinished=result.unfinished,
+            may_be_done=result.may_be_done,
         )
         self.actions.append(record)
         if self._history.log is not None:
@@ -506,4 +525,5 @@ def read_action(call: ToolCall, end: Record) -> ActionRecord | None:
         exit_code=int_of(end, "exit_code"),
         changed_nothing=bool(end.get("changed_nothing")),
         unfinished=text_of(end, "unfinished"),
+        may_be_done=bool(end.get("may_be_done")),
     )

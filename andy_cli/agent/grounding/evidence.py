@@ -325,6 +325,8 @@ class ActionRecord(NamedTuple):
     """There was nothing to do it to: nothing was playing."""
     unfinished: str = ""
     """The part that is still to come: lines that were not read, a program that runs on."""
+    may_be_done: bool = False
+    """It failed, and nobody knows whether it was done all the same."""
 
     @property
     def ok(self) -> bool:

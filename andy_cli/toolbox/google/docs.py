@@ -57,7 +57,7 @@ async def _fill_document(service: Service, id: str, content: str) -> None:
     except ToolError as error:
         reason = str(error).removesuffix(NOT_DONE).rstrip()
         message = f"The document {id} was made, but without its text. {reason}"
-        raise ToolError(message, error.advice) from error
+        raise ToolError(message, error.advice, may_be_done=True) from error
 
 
 async def append_text(document: str, content: str) -> Outcome:

@@ -102,7 +102,7 @@ class McpConnection:
             raise
         except Exception as error:
             # The SDK raises what its transport raises, and that may be anything.
-            raise ToolError(await self._why(error)) from error
+            raise await self._explain_error(error) from error
         if failed:
             raise ToolError(data if isinstance(data, str) and data else _describe_failure(data))
         return data
@@ -125,15 +125,17 @@ class McpConnection:
     def _find_tool(self, name: str) -> ServerTool | None:
         return next((tool for tool in self.tools if tool.name == name), None)
 
-    async def _why(self, error: Exception) -> str:
+    async def _explain_error(self, error: Exception) -> ToolError:
         # Asking for its tools again shows whether it is still there.
         self._list_again.set()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._over.wait(), NOTICE)
         if self._session is None:
-            return f"The server {self.server.name} ended during the call: it may have been done."
-        done = " The call may have been done." if explain_unreadable(error) else ""
-        return f"{self.server.name}: {reason(error)}.{done}"
+            message = f"The server {self.server.name} ended during the call: it may have been done."
+            return ToolError(message, may_be_done=True)
+        may_be_done = bool(explain_unreadable(error))
+        done = " The call may have been done." if may_be_done else ""
+        return ToolError(f"{self.server.name}: {reason(error)}.{done}", may_be_done=may_be_done)
 
     async def _live(self) -> None:
         """From the start to the end; whatever goes wrong is kept as the state."""

@@ -93,6 +93,7 @@ class Session:
             raise ToolTimeout(
                 f"The server did not answer within {self._patience:g} s.",
                 "It may have been done all the same.",
+                may_be_done=True,
             ) from error
         failed = bool(answered.is_error)
         content = results.result_content(answered.content, answered.structured_content, failed)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator
 from fnmatch import fnmatchcase
 
+from andy_cli.errors import ToolError
 from andy_cli.foreign_values import standardize_required
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.messages import Arguments, Effect, Schema
@@ -100,7 +101,11 @@ def runner(
     connection: McpConnection, offered: ServerTool, done_phrase: str
 ) -> Callable[[Arguments], Awaitable[Outcome]]:
     async def run(arguments: Arguments) -> Outcome:
-        data = await connection.call(offered.name, arguments)
+        try:
+            data = await connection.call(offered.name, arguments)
+        except ToolError as error:
+            error.may_be_done = error.may_be_done and not offered.only_reads
+            raise
         return Outcome(data, done_phrase, changed_nothing=offered.only_reads)
 
     return run

@@ -62,8 +62,8 @@ class ApprovalChoices(NamedTuple):
 
 
 def find_choices(request: ApprovalRequest, workspace: Path) -> ApprovalChoices:
-    """Find the answers to offer; what acts in the user's name, or may not be
-    the model's own request, is always asked."""
+    """Find the answers to offer; what acts in the user's name, may not be the
+    model's own request or may be done already, is always asked."""
     if request.effect is Effect.ACT or request.injection_reason:
         return ApprovalChoices(False, ())
     rules = suggest_rules(request, workspace)

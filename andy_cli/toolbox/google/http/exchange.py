@@ -42,9 +42,10 @@ class BrokenExchange(Exception):
         self.sent = sent
         self.late = late
 
-    def as_tool_error(self, further_text: str = "") -> ToolError:
+    def as_tool_error(self, further_text: str = "", may_be_done: bool = False) -> ToolError:
         """Make the error of a tool, with one more sentence."""
-        return (ToolTimeout if self.late else ToolError)(f"{self} {further_text}".rstrip())
+        failure = ToolTimeout if self.late else ToolError
+        return failure(f"{self} {further_text}".rstrip(), may_be_done=may_be_done)
 
 
 class BodyReader(Protocol):

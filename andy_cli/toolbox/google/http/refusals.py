@@ -56,6 +56,11 @@ class GoogleRefusal(NamedTuple):
         return self.status in RETRYABLE_STATUS or bool(self.reasons & TOO_FAST)
 
     @property
+    def may_be_done(self) -> bool:
+        """True of a server that fails: only one that refuses has surely not done it."""
+        return self.status == 408 or 500 <= self.status < 600
+
+    @property
     def can_be_repeated(self) -> bool:
         """True if the same may work after a wait that nobody minds."""
         return self.passing and (self.wait or 0) <= MAX_WAIT
@@ -104,8 +109,7 @@ def explain_refusal(refusal: GoogleRefusal, name: str, missing: str, change: boo
     explanation = _explain_reason(refusal, name, missing)
     if not change:
         return explanation
-    # A server that fails may have done it all the same; one that refuses has not.
-    return f"{explanation} {UNSURE if refusal.status in (408, *range(500, 600)) else NOT_DONE}"
+    return f"{explanation} {UNSURE if refusal.may_be_done else NOT_DONE}"
 
 
 def _explain_reason(refusal: GoogleRefusal, name: str, missing: str) -> str:

@@ -152,7 +152,7 @@ class Service:
         try:
             reply = await self._exchange(request, token, answer)
         except BrokenExchange as broken:
-            raise broken.as_tool_error(UNSURE if broken.sent else NOT_DONE) from broken
+            raise broken.as_tool_error(UNSURE if broken.sent else NOT_DONE, broken.sent) from broken
         if reply.status == 401:
             # Not sent again: the next call finds a login that holds, or hears that there is none.
             await access_token(self._settings, refused=token)
@@ -165,13 +165,14 @@ class Service:
         try:
             return self._read_object(answer)
         except ToolError as error:
-            raise ToolError(f"{error} {UNSURE}") from error
+            raise ToolError(f"{error} {UNSURE}", may_be_done=True) from error
 
     def created_id(self, answer: Record, key: str = "id") -> str:
         """The id of what a change made. Raises ToolError if the answer has none."""
         if new_id := text_of(answer, key):
             return new_id
-        raise ToolError(f"{self.api.name} does not say what it has done. {UNSURE}")
+        message = f"{self.api.name} does not say what it has done. {UNSURE}"
+        raise ToolError(message, may_be_done=True)
 
     @property
     def _tries(self) -> int:
@@ -194,7 +195,8 @@ class Service:
         self, refusal: GoogleRefusal, missing: MissingWords, change: bool
     ) -> ToolError:
         advice = missing.advice if refusal.status in GONE else ""
-        return ToolError(explain_refusal(refusal, self.api.name, missing.message, change), advice)
+        explanation = explain_refusal(refusal, self.api.name, missing.message, change)
+        return ToolError(explanation, advice, change and refusal.may_be_done)
 
     def _read_object(self, answer: WholeAnswer) -> Record:
         value = read_json(answer.data)
@@ -222,7 +224,9 @@ async def open_service(api: Api) -> AsyncIterator[Service]:
     except TimeoutError as error:
         unsure = service is not None and service.unanswered
         raise ToolTimeout(
-            f"{api.name} took longer than {seconds:g} s. {UNSURE if unsure else 'Try again later.'}"
+            f"{api.name} took longer than {seconds:g} s. "
+            f"{UNSURE if unsure else 'Try again later.'}",
+            may_be_done=unsure,
         ) from error
 
 
