@@ -734,6 +734,18 @@ def test_of_a_result_nothing_is_lost_beside_its_data() -> None:
     assert result_content([], {"code": 7}, failed=True) == {"code": 7}
 
 
+def test_a_result_of_many_thousand_rows_is_read_at_once() -> None:
+    """A server with a list as its result gives each element as a text too."""
+    rows = [{"number": number, "half": number / 2} for number in range(30_000)]
+    texts = [TextContent(type="text", text=json.dumps(row, indent=2)) for row in rows]
+    started = time.monotonic()
+    told = result_content(texts, {"result": rows})
+    assert time.monotonic() - started < 10
+    assert isinstance(told, str)
+    assert told.startswith('[{"number": 0, "half": 0.0}')
+    assert told.endswith('{"number": 29999, "half": 14999.5}]')
+
+
 # Real servers.
 
 NODE = [

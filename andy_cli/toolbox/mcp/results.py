@@ -4,7 +4,7 @@ Pictures and sounds are named and not passed on; links are named and not followe
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 
 from andy_cli.foreign_values import read_json
 from andy_cli.guard.terminal_sanitizer import spell_out
@@ -26,15 +26,20 @@ def result_content(content: Iterable[object], data: object, failed: bool = False
     if isinstance(data, dict) and data.keys() == {"result"}:
         data = data["result"]  # how servers wrap what is no object
     shown = _replace_bytes(data, dict(filter(None, map(_find_bytes, blocks))))
-    others = [part(block) for block in blocks if not (_is_text(block) and _repeats(block, data))]
+    said = {*map(_write_sorted, [data, *_list_values(data)])}
+    others = [part(block) for block in blocks if not (_is_text(block) and _repeats(block, said))]
     return _add_others(shown, [*filter(None, others)])
 
 
-def _repeats(block: object, data: object) -> bool:
+def _repeats(block: object, said: Set[str]) -> bool:
     """Tell whether a text is the data or one of its values, as it is or as JSON."""
     text = part(block)
-    values = [data, *_list_values(data)]
-    return text in values or read_json(text, NO_JSON) in values
+    return _write_sorted(text) in said or _write_sorted(read_json(text, NO_JSON)) in said
+
+
+def _write_sorted(value: object) -> str:
+    """Write a value so that equal ones are written alike: so thousands are compared at once."""
+    return json.dumps(value, sort_keys=True, default=repr)
 
 
 def _list_values(data: object) -> Iterable[object]:
