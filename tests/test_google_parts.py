@@ -447,6 +447,13 @@ def test_B24_words_become_a_query_and_a_query_stays_one(written: str, query: str
         ('["a"]', [["a"]]),
         ("a,b\nc", [["a", "b"], ["c"]]),
         ('"a,b", =SUM(A1:A2)', [["a,b", "=SUM(A1:A2)"]]),
+        ("=SUM(A1,B1)", [["=SUM(A1,B1)"]]),
+        ('a, =IF(A1="x",MAX(1,2),3), b', [["a", '=IF(A1="x",MAX(1,2),3)', "b"]]),
+        ("=A1,=B1", [["=A1", "=B1"]]),
+        ('=CONCAT(A1, ", ", B1), b', [['=CONCAT(A1, ", ", B1)', "b"]]),
+        ('"a,=b(c",d\n=F("(",1),2', [["a,=b(c", "d"], ['=F("(",1)', "2"]]),
+        ('"=SUM(A1,B1)",2', [["=SUM(A1,B1)", "2"]]),
+        ("=SUM(A1,\nb", [["=SUM(A1,"], ["b"]]),
     ],
     ids=str,
 )

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 
 from andy_cli.toolbox.tool import ToolError
@@ -12,6 +13,10 @@ Rows = list[list[Cell]]
 
 MAX_CELLS = 50_000
 """Cells at once."""
+
+FORMULA = re.compile(r"(?:^|,)[ \t]*(?==)", re.MULTILINE)
+"""The place of a formula in a CSV."""
+FORMULA_SIGN = re.compile(r'"[^"\n]*"|[(),\n]')
 
 MAX_CHARACTERS = 50_000
 """Characters of a cell; Google takes no more."""
@@ -40,9 +45,38 @@ def _from_text(written: str) -> object:
         except (ValueError, RecursionError) as error:
             raise ToolError("The values are no JSON.", 'Write them like [["Ada", 36]].') from error
     try:
-        return [row for row in csv.reader(io.StringIO(written), skipinitialspace=True) if row]
+        lines = io.StringIO(_quote_formulas(written))
+        return [row for row in csv.reader(lines, skipinitialspace=True) if row]
     except csv.Error as error:
         raise ToolError("The values are no rows.", 'Write them like [["Ada", 36]].') from error
+
+
+def _quote_formulas(written: str) -> str:
+    """Quote the formulas of a CSV: `=SUM(A1,B1)` is one cell."""
+    pieces: list[str] = []
+    position = quotes = 0
+    for beginning in FORMULA.finditer(written):
+        start = beginning.end()
+        if start < position:
+            continue
+        pieces.append(written[position:start])
+        quotes += pieces[-1].count('"')
+        position = start
+        if quotes % 2 == 0:
+            position = _find_formula_end(written, start)
+            formula = written[start:position].replace('"', '""')
+            pieces.append(f'"{formula}"')
+    return "".join([*pieces, written[position:]])
+
+
+def _find_formula_end(written: str, start: int) -> int:
+    """Find the comma or line end behind a formula: one outside of its brackets and texts."""
+    depth = 0
+    for sign in FORMULA_SIGN.finditer(written, start):
+        depth += (sign[0] == "(") - (sign[0] == ")")
+        if sign[0] == "\n" or (sign[0] == "," and depth <= 0):
+            return sign.start()
+    return len(written)
 
 
 def _row(row: object) -> Sequence[object]:
