@@ -13,7 +13,7 @@ from andy_cli.errors import ToolError
 from andy_cli.toolbox.documents.html import html_to_text
 from andy_cli.toolbox.google import times
 from andy_cli.toolbox.google.contents import message_text, pages
-from andy_cli.toolbox.google.contents.cells import rows_of
+from andy_cli.toolbox.google.contents.cells import rows_of, show_rows
 from andy_cli.toolbox.google.contents.document_text import render_document
 from andy_cli.toolbox.google.contents.file_text import FilePage, is_text
 from andy_cli.toolbox.google.contents.mail_draft import as_message, draft_mail, parse_receivers
@@ -459,6 +459,11 @@ def test_B24_words_become_a_query_and_a_query_stays_one(written: str, query: str
 )
 def test_B27_rows_are_taken_in_every_usual_form(written: object, rows: list[list[object]]) -> None:
     assert rows_of(written) == rows
+
+
+def test_B27_rows_are_shown_cell_by_cell_before_a_yes() -> None:
+    rows = rows_of([["a", 1, True], ["a | b", "c\nd", None], ["", " x", "O'Neil"]])
+    assert show_rows(rows) == 'a | 1 | true\n"a | b" | "c\\nd" | (as it is)\n"" | " x" | O\'Neil'
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,10 @@ FORMULA = re.compile(r"(?:^|,)[ \t]*(?==)", re.MULTILINE)
 """The place of a formula in a CSV."""
 FORMULA_SIGN = re.compile(r'"[^"\n]*"|[(),\n]')
 
+LEFT_ALONE = "(as it is)"
+PLAIN_CELL = re.compile(r'[^\s"|]([^|]*[^\s"|])?')
+"""A text that cannot be taken for several cells, or for none."""
+
 MAX_CHARACTERS = 50_000
 """Characters of a cell; Google takes no more."""
 
@@ -92,9 +96,13 @@ def _cell(cell: object) -> Cell:
 
 
 def show_rows(rows: Rows) -> str:
-    """For people: a line for each row, its cells apart."""
-    return "\n".join(map(_show_row, rows))
+    """For people: a line for each row, its cells apart. A text that would look like several cells
+    or none is quoted, and a cell without a value is one that is left as it is.
+    """
+    return "\n".join(" | ".join(map(_show_cell, row)) for row in rows)
 
 
-def _show_row(row: Sequence[object]) -> str:
-    return " | ".join("" if cell is None else str(cell) for cell in row)
+def _show_cell(cell: Cell) -> str:
+    if isinstance(cell, str) and PLAIN_CELL.fullmatch(cell) and cell.isprintable():
+        return cell
+    return LEFT_ALONE if cell is None else json.dumps(cell, ensure_ascii=False)
