@@ -24,6 +24,8 @@ from mcp.types import ImageContent, TextContent
 from andy_cli import events
 from andy_cli.agent.turn import turn
 from andy_cli.errors import UsageError
+from andy_cli.frontends.chat.commands.setup.mcp import list_configured
+from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.doctor.doctor_command import check_server
 from andy_cli.frontends.management import mcp_command
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
@@ -1122,6 +1124,25 @@ def test_what_cannot_be_kept_as_it_is_written_is_refused(
     added = andy("mcp", "add", "a", *words, home=home)
     assert (added.code, problem in added.err) == (2, True), added.err
     assert file.read_text() == "{bad"
+
+
+def test_a_key_in_a_variable_is_shown_nowhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAR_KEY", "kestrel-9")
+    far = ("far", "https://a.example/mcp?key=${FAR_KEY}")
+    assert andy("mcp", "add", *far, home=home).code == 0
+    near = ("near", "--", "run", "--token", "${FAR_KEY}", "--mode", "${NO_SUCH:-fast}")
+    assert andy("mcp", "add", *near, home=home).code == 0
+    table, record = (andy("mcp", "list", *words, home=home).out for words in ((), ("--json",)))
+    assert "https://a.example/mcp?key=${FAR_KEY}" in table
+    assert [entry["args"] for entry in json.loads(record)] == [[], list(near[3:])]
+    listed = list_configured(servers(load(), home))
+    assert "run --token ${FAR_KEY} --mode ${NO_SUCH:-fast}" in listed
+    offers = str(VALUES["servers"]())
+    assert [text for text in (table, record, listed, offers) if "kestrel" in text] == []
+    assert [server.where for server in servers(load(), home)] == [
+        "https://a.example/mcp?key=kestrel-9",
+        "run --token kestrel-9 --mode fast",
+    ]
 
 
 def test_a_server_that_stands_in_place_of_another_is_said_to(home: Path) -> None:

@@ -148,7 +148,7 @@ def list_servers() -> list[Offer]:
     from andy_cli.toolbox.mcp.servers import servers as configured  # reads several files
 
     configured_servers = configured(load(), Path.cwd().resolve())
-    return [(server.name, server.url or server.command) for server in configured_servers]
+    return [(server.name, server.shown[0]) for server in configured_servers]
 
 
 def list_exports() -> list[Offer]:

@@ -156,7 +156,7 @@ def list_servers(as_json: bool) -> None:
     elif servers_found:
         print_table(
             [
-                (server.name, server.fault or spell_out(server.where), server.file)
+                (server.name, server.fault or spell_out(" ".join(server.shown)), server.file)
                 for server in servers_found
             ]
         )
@@ -173,11 +173,12 @@ def tell_unread_files() -> None:
 
 def make_server_record(server: McpServer) -> dict[str, object]:
     """Without the values of headers and variables: they hold keys."""
+    way, *arguments = server.shown
     return {
         "name": server.name,
-        "command": server.command,
-        "args": list(server.args),
-        "url": server.url,
+        "command": way if server.command else "",
+        "args": arguments,
+        "url": way if server.url else "",
         "env": sorted(server.env),
         "headers": sorted(server.headers),
         "file": server.file,

@@ -58,6 +58,8 @@ class McpServer(NamedTuple):
     """Why it cannot be used."""
     file: str = ""
     """The file it is written in."""
+    written: tuple[str, ...] = ()
+    """The command and its arguments, or the address, as the file has them: with `${KEY}`."""
 
     @property
     def is_off(self) -> bool:
@@ -66,8 +68,13 @@ class McpServer(NamedTuple):
 
     @property
     def where(self) -> str:
-        """The way to reach it, in one line."""
+        """The way to reach it, in one line; the values of variables are in it."""
         return self.url or " ".join((self.command, *self.args))
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The way to reach it, for people: not with the values of variables, which may be keys."""
+        return self.written or (self.url or self.command, *self.args)
 
 
 class ServerTool(NamedTuple):
@@ -183,7 +190,7 @@ def _read_entry(
     if entry.get("disabled") is True or entry.get("enabled") is False:
         raise ValueError(SWITCHED_OFF)
     filled_entry = {key: _fill_variables(value, environment) for key, value in entry.items()}
-    url = _text(filled_entry, "httpUrl") or _text(filled_entry, "url")
+    url = _find_address(filled_entry)
     command = _text(filled_entry, "command")
     if bool(url) == bool(command):
         raise ValueError("it needs either a command or a url")
@@ -205,7 +212,12 @@ def _read_entry(
         # In a file of another program the word means nothing, or something else.
         effect=_read_effect(filled_entry) if is_own else "",
         file=file,
+        written=(_find_address(entry) or _text(entry, "command"), *_texts(entry, "args")),
     )
+
+
+def _find_address(entry: Mapping[str, object]) -> str:
+    return _text(entry, "httpUrl") or _text(entry, "url")
 
 
 def _fill_variables(value: object, environment: Mapping[str, str]) -> object:

@@ -61,7 +61,7 @@ async def restart_server(session: ChatSession, hub: Hub, name: str) -> str:
 
 def list_configured(configured_servers: list[McpServer]) -> str:
     rows = [
-        (configured.name, configured.fault or WAITING, spell_out(configured.where))
+        (configured.name, configured.fault or WAITING, spell_out(" ".join(configured.shown)))
         for configured in configured_servers
     ]
     return "\n".join(format_table(rows)) if rows else NONE
@@ -94,7 +94,7 @@ def describe_tools(connection: McpConnection) -> str:
     rows = [(f"  {spell_out(tool.name)}", one_line(tool.description)) for tool in connection.tools]
     tools = format_table(rows) if rows else []
     lines = [*summarize_connection(connection), f"from {connection.server.file}"]
-    return "\n".join([*lines, spell_out(connection.server.where), *tools])
+    return "\n".join([*lines, spell_out(" ".join(connection.server.shown)), *tools])
 
 
 def offer_servers(session: ChatSession | None, typed: str) -> Iterable[Offer]:
