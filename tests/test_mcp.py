@@ -44,7 +44,7 @@ from andy_cli.toolbox.registry import Registry
 from tests import shell
 from tests.desk import desk
 from tests.fakes import ScriptedModel, native
-from tests.http_server import PLAIN
+from tests.http_server import PLAIN, HttpRequest, HttpServer
 from tests.model_server import ModelServer, streamed
 from tests.node import installed
 from tests.shell import Done, free_port
@@ -968,6 +968,77 @@ def test_a_server_that_was_away_is_not_reached_again_by_what_was_closed(home: Pa
     with ExitStack() as stack:
         address = stack.enter_context(listening("tests.memory_server", port))
         with_servers([McpServer("mem", url=address)], doing)
+
+
+class Refusing(HttpServer):
+    """A server at an address that refuses: the first request, or each call of its one tool."""
+
+    def __init__(self, at: str, status: int, said: bytes, headers: str = "") -> None:
+        super().__init__()
+        self.at, self.status, self.said, self.headers = at, status, said, headers
+        self.calls = 0
+
+    def answer_request(self, connection: socket.socket, request: HttpRequest) -> bool:
+        asked = json.loads(request.body or b"{}")
+        method = asked.get("method", "")
+        self.calls += method == "tools/call"
+        status, body = 202 if method else 405, b""
+        if method and self.at in ("start", method):
+            status, body = self.status, self.said
+        elif told := {"initialize": BEGUN, "tools/list": {"tools": [GOOD]}}.get(method):
+            answer = {"jsonrpc": "2.0", "id": asked["id"], "result": told}
+            status, body = 200, json.dumps(answer).encode()
+        elif "id" in asked:
+            status = 404
+        head = f"HTTP/1.1 {status} x\r\ncontent-type: application/json\r\n{self.headers}"
+        connection.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+        return True
+
+
+BEGUN = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {"tools": {}},
+    "serverInfo": {"name": "told", "version": "1"},
+}
+LACKS = b'{"error": {"message": "The key lacks repo:read."}}'
+REFUSALS = [
+    (403, LACKS, "", "it answered 403 Forbidden (The key lacks repo:read); its key or login does"),
+    (429, b"", "retry-after: 17\r\n", "it answered 429 Too Many Requests; it is asked too often, "),
+    (405, b"", "", "it answered 405 Method Not Allowed; is the address right? It needs streamable"),
+    (503, b"<html>", "", "it answered 503 Service Unavailable"),
+    (401, b"", "", "it wants a login: `andy mcp login far`"),
+    (418, b'{"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "Tea."}}', "", "Tea"),
+]
+
+
+@pytest.mark.parametrize(("status", "said", "headers", "why"), REFUSALS)
+def test_a_refusal_of_a_server_over_http_is_told_with_its_status_and_what_helps(
+    status: int, said: bytes, headers: str, why: str, home: Path
+) -> None:
+    async def nothing(hub: Hub, registry: Registry) -> None:
+        assert len(registry) == 0
+
+    async def doing(hub: Hub, registry: Registry) -> None:
+        result = await called(registry, "far.good")
+        assert result.content.startswith(f"far: {why}")
+        assert result.may_be_done is (status == 503)
+        assert ("The call may have been done." in result.content) is (status == 503)
+
+    with Refusing("start", status, said, headers) as server:
+        (told,) = with_servers([McpServer("far", url=server.address)], nothing)
+        assert told.startswith(f"The server far cannot be used: {why}")
+    with Refusing("tools/call", status, said, headers) as server:
+        assert with_servers([McpServer("far", url=server.address)], doing) == []
+        assert server.calls == 1
+
+
+def test_a_key_that_a_server_over_http_refuses_is_no_missing_login(home: Path) -> None:
+    async def nothing(hub: Hub, registry: Registry) -> None: ...
+
+    with Refusing("start", 401, b"") as server:
+        keyed = McpServer("far", url=server.address, headers={"Authorization": "Bearer x"})
+        (told,) = with_servers([keyed], nothing)
+    assert "401 Unauthorized; the key in its headers is not accepted" in told
 
 
 # The files.

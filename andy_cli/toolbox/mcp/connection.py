@@ -133,8 +133,9 @@ class McpConnection:
         if self._session is None:
             message = f"The server {self.server.name} ended during the call: it may have been done."
             return ToolError(message, may_be_done=True)
-        may_be_done = bool(explain_unreadable(error))
-        done = " The call may have been done." if may_be_done else ""
+        is_unreadable = bool(explain_unreadable(error))
+        done = " The call may have been done." if is_unreadable else ""
+        may_be_done = is_unreadable or (isinstance(error, ToolError) and error.may_be_done)
         return ToolError(f"{self.server.name}: {reason(error)}.{done}", may_be_done=may_be_done)
 
     async def _live(self) -> None:

@@ -21,6 +21,7 @@ from mcp.types import METHOD_NOT_FOUND, REQUEST_TIMEOUT, UNSUPPORTED_PROTOCOL_VE
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.mcp import results
 from andy_cli.toolbox.mcp.connection import first_cause
+from andy_cli.toolbox.mcp.http_refusals import TellingClient, may_have_worked
 from andy_cli.toolbox.mcp.login import sign_requests
 from andy_cli.toolbox.mcp.long_lines import CODEC
 from andy_cli.toolbox.mcp.mended_answers import mend_transport
@@ -88,6 +89,9 @@ class Session:
                 name, dict(arguments), self._patience, tell_progress
             )
         except MCPError as error:
+            if may_have_worked(error):
+                message = f"{error.error.message}. The call may have been done."
+                raise ToolError(message, may_be_done=True) from error
             if error.error.code != REQUEST_TIMEOUT:
                 raise
             raise ToolTimeout(
@@ -118,7 +122,6 @@ async def open_session(
 
     `process_mark` is in a program's environment.
     """
-    statuses: list[int] = []
 
     async def message_handler(message: IncomingMessage) -> None:
         await handle_message(message)
@@ -127,7 +130,7 @@ async def open_session(
         if server.command:
             transport = start_server(server, process_mark, stack)
         else:
-            transport = await reach_server(server, statuses, stack)
+            transport = await reach_server(server, stack)
         client = Client(
             mend_transport(transport),
             mode=mode,
@@ -141,9 +144,6 @@ async def open_session(
             # Many a program knows no other first request than `initialize`: it ends, or is silent.
             client = await enter_client("legacy" if server.command else "auto")
         except Exception as error:
-            # What the SDK says of a refusal does not tell that it was one.
-            if 401 in statuses:
-                raise ToolError(f"it wants a login: `andy mcp login {server.name}`") from error
             if not server.command or not has_no_handshake(error):
                 raise
             client = await enter_client("auto")
@@ -181,18 +181,11 @@ def start_server(
     return stdio_client(parameters, errlog=log_file)
 
 
-async def reach_server(
-    server: McpServer, statuses: list[int], stack: contextlib.AsyncExitStack
-) -> Transport:
-    """Over HTTP, signed with the token of a login if there is one; notes each answer's status."""
-
-    async def note(response: httpx2.Response) -> None:
-        statuses.append(response.status_code)
-
-    client = httpx2.AsyncClient(
-        headers=dict(server.headers),
+async def reach_server(server: McpServer, stack: contextlib.AsyncExitStack) -> Transport:
+    """Over HTTP, signed with the token of a login if there is one."""
+    client = TellingClient(
+        server,
         auth=sign_requests(server),
-        event_hooks={"response": [note]},
         timeout=httpx2.Timeout(30.0, read=max(TIMEOUT, server.timeout)),
     )
     await stack.enter_async_context(client)
