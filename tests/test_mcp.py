@@ -736,6 +736,20 @@ def test_of_a_result_nothing_is_lost_beside_its_data() -> None:
     assert result_content([], {"code": 7}, failed=True) == {"code": 7}
 
 
+def test_the_data_of_a_server_are_told_as_they_are(home: Path) -> None:
+    rows = {"first_name": "Zoë", "mail_of": {"user_id": 7}}
+    result = {**OK, "structuredContent": {"result": [rows]}}
+    alone = {"content": [], "structuredContent": rows}
+
+    async def doing(hub: Hub, registry: Registry) -> None:
+        told = (await called(registry, "told.good")).content
+        assert told in (json.dumps(rows, ensure_ascii=False), f"{json_rows}\nok")
+
+    json_rows = json.dumps([rows], ensure_ascii=False)
+    for answer in (result, alone):
+        with_servers([answering([GOOD], answer)], doing)
+
+
 def test_a_result_of_many_thousand_rows_is_read_at_once() -> None:
     """A server with a list as its result gives each element as a text too."""
     rows = [{"number": number, "half": number / 2} for number in range(30_000)]

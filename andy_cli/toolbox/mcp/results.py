@@ -68,10 +68,14 @@ def _replace_bytes(data: object, words: Mapping[str, str]) -> object:
 
 
 def _add_others(data: object, others: list[str]) -> object:
-    written = data if isinstance(data, str) else json.dumps(data, default=str)
+    written = data if isinstance(data, str) else write_json(data)
     if others or written is data or len(written) > MAX_CHARACTERS:
         return shorten_result("\n".join([written, *others]))
     return data
+
+
+def write_json(data: object) -> str:
+    return json.dumps(data, ensure_ascii=False, default=str)
 
 
 def _is_text(block: object) -> bool:

@@ -19,6 +19,7 @@ from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.messages import Arguments, Effect, Schema
 from andy_cli.toolbox.mcp.connection import McpConnection
 from andy_cli.toolbox.mcp.phrases import describe_step, plain_title
+from andy_cli.toolbox.mcp.results import write_json
 from andy_cli.toolbox.mcp.servers import FITS_NOTHING, ServerTool
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, Tool
 
@@ -106,7 +107,9 @@ def runner(
         except ToolError as error:
             error.may_be_done = error.may_be_done and not offered.only_reads
             raise
-        return Outcome(data, done_phrase, changed_nothing=offered.only_reads)
+        # Its keys are the server's own, and stay as they are: `user_id` may be asked for again.
+        told = data if isinstance(data, str) else write_json(data)
+        return Outcome(told, done_phrase, changed_nothing=offered.only_reads)
 
     return run
 
