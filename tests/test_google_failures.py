@@ -419,6 +419,32 @@ def test_an_address_of_this_machine_in_the_settings_is_used_by_the_tools(
     assert "/gmail/v1/users/me/messages" in [asked.path for asked in server.asked]
 
 
+DRIVE_TYPE = "application/vnd.google-apps."
+DRIVE_FILES: dict[str, dict[str, object]] = {
+    "short": {"mimeType": f"{DRIVE_TYPE}shortcut", "shortcutDetails": {"targetId": "full"}},
+    "empty": {"mimeType": f"{DRIVE_TYPE}folder"},
+    "plan": {"mimeType": "text/plain"},
+}
+
+
+def drive(asked: Asked) -> Answer:
+    """A Drive with an empty folder, a full one that a shortcut leads to, and a file."""
+    if asked.path == "/drive/v3/files":
+        return answered({"files": [{"id": "a", "name": "a.txt"}] * ("full" in asked.query)})
+    id = asked.path.rpartition("/")[2]
+    return answered({"id": id, "name": id, **DRIVE_FILES[id]})
+
+
+def test_B24_a_folder_is_listed_through_a_shortcut_and_what_is_none_is_not_empty(
+    tools: Registry, serve: Serve
+) -> None:
+    serve(drive)
+    listed = {id: used(tools, "drive_list", folderId=id) for id in DRIVE_FILES}
+    assert '"a.txt"' in listed["short"].content
+    assert json.loads(listed["empty"].content) == {"files": []}
+    assert listed["plan"].content == "'plan' is no folder. drive_read reads a file."
+
+
 @pytest.mark.parametrize("name", quick_every(5, CALLS))
 def test_a_call_can_be_stopped_in_the_middle(name: str, tools: Registry, serve: Serve) -> None:
     stalled: Answer = [{"op": "stall"}]

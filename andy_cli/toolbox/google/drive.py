@@ -30,17 +30,18 @@ from andy_cli.toolbox.tool import Outcome, ToolError
 
 GOOGLE = "application/vnd.google-apps."
 FOLDER = f"{GOOGLE}folder"
+SPREADSHEET = f"{GOOGLE}spreadsheet"
 FIELDS = "id,name,mimeType,size,modifiedTime,parents,webViewLink,trashed"
 EVERYWHERE = {"supportsAllDrives": True, "includeItemsFromAllDrives": True}
 AS_TEXT = {
     f"{GOOGLE}document": "text/plain",
-    f"{GOOGLE}spreadsheet": "text/csv",
+    SPREADSHEET: "text/csv",
     f"{GOOGLE}presentation": "text/plain",
     f"{GOOGLE}script": f"{GOOGLE}script+json",
 }
 """The types that Google turns into text, and which kind of text."""
 
-FROM_TEXT = {f"{GOOGLE}document": "text/plain", f"{GOOGLE}spreadsheet": "text/csv"}
+FROM_TEXT = {f"{GOOGLE}document": "text/plain", SPREADSHEET: "text/csv"}
 """The types that Google makes of text, and of which kind of text."""
 
 REST = TextRest("A larger maxResults gives them.", "Search for something more exact.")
@@ -70,12 +71,31 @@ class NewFile(NamedTuple):
 async def list_files(folder: str, most_files: int) -> Outcome:
     """List a folder; without one, the files that were changed last."""
     id = file_id(folder, "a folder") if folder.strip() else ""
+    result_page = await _list_folder(id, most_files)
+    if id not in ("", "root") and not result_page.items and (target := await _follow_folder(id)):
+        result_page = await _list_folder(target, most_files)
+    return _describe_files(result_page)
+
+
+async def _list_folder(id: str, most_files: int) -> ResultPage:
     query = f"'{id}' in parents and trashed = false" if id else "trashed = false"
     order = "folder,name" if id else "modifiedTime desc"
     missing = MissingWords(f"There is no folder {show_id(id)}.", IDS)
-    return _describe_files(
-        await _find_files({"q": query, "orderBy": order, **EVERYWHERE}, most_files, missing)
-    )
+    return await _find_files({"q": query, "orderBy": order, **EVERYWHERE}, most_files, missing)
+
+
+async def _follow_folder(id: str) -> str:
+    """Find the folder that a shortcut leads to; nothing of a folder. Raises ToolError for any other
+    file: nothing is in it, but a list says the same of an empty folder.
+    """
+    async with open_service(DRIVE) as drive:
+        file_record = await _get_file(drive, id, f"{FIELDS},shortcutDetails(targetId)")
+    if target := text_of(as_record(file_record.get("shortcutDetails")), "targetId"):
+        return target
+    if text_of(file_record, "mimeType") == FOLDER:
+        return ""
+    name = shorten_words(text_of(file_record, "name"))
+    raise ToolError(f"{name} is no folder.", "drive_read reads a file.")
 
 
 async def search_files(query: str, most_files: int) -> Outcome:
