@@ -424,6 +424,8 @@ DRIVE_FILES: dict[str, dict[str, object]] = {
     "short": {"mimeType": f"{DRIVE_TYPE}shortcut", "shortcutDetails": {"targetId": "full"}},
     "empty": {"mimeType": f"{DRIVE_TYPE}folder"},
     "plan": {"mimeType": "text/plain"},
+    "budget": {"mimeType": f"{DRIVE_TYPE}spreadsheet"},
+    "letter": {"mimeType": f"{DRIVE_TYPE}document"},
 }
 
 
@@ -431,7 +433,9 @@ def drive(asked: Asked) -> Answer:
     """A Drive with an empty folder, a full one that a shortcut leads to, and a file."""
     if asked.path == "/drive/v3/files":
         return answered({"files": [{"id": "a", "name": "a.txt"}] * ("full" in asked.query)})
-    id = asked.path.rpartition("/")[2]
+    id = asked.path.removeprefix("/drive/v3/files/")
+    if id.endswith("/export"):
+        return [status(headers={"content-type": "text/csv"}), raw("a,b\n1,2\n")]
     return answered({"id": id, "name": id, **DRIVE_FILES[id]})
 
 
@@ -439,10 +443,22 @@ def test_B24_a_folder_is_listed_through_a_shortcut_and_what_is_none_is_not_empty
     tools: Registry, serve: Serve
 ) -> None:
     serve(drive)
-    listed = {id: used(tools, "drive_list", folderId=id) for id in DRIVE_FILES}
+    listed = {id: used(tools, "drive_list", folderId=id) for id in ("short", "empty", "plan")}
     assert '"a.txt"' in listed["short"].content
     assert json.loads(listed["empty"].content) == {"files": []}
     assert listed["plan"].content == "'plan' is no folder. drive_read reads a file."
+
+
+def test_B24_of_a_spreadsheet_drive_reads_the_first_sheet_and_says_so(
+    tools: Registry, serve: Serve
+) -> None:
+    serve(drive)
+    read = {id: json.loads(used(tools, "drive_read", fileId=id).content) for id in NOTED}
+    assert {id: "first sheet" in data.get("note", "") for id, data in read.items()} == NOTED
+    assert {data["text"] for data in read.values()} == {"a,b\n1,2\n"}
+
+
+NOTED = {"budget": True, "letter": False}
 
 
 @pytest.mark.parametrize("name", quick_every(5, CALLS))

@@ -31,6 +31,11 @@ from andy_cli.toolbox.tool import Outcome, ToolError
 GOOGLE = "application/vnd.google-apps."
 FOLDER = f"{GOOGLE}folder"
 SPREADSHEET = f"{GOOGLE}spreadsheet"
+FIRST_SHEET = (
+    "This is the first sheet alone: if there are more, sheets_read reads each by its name. What is"
+    " on them is not known from this."
+)
+"""Google exports no other as CSV."""
 FIELDS = "id,name,mimeType,size,modifiedTime,parents,webViewLink,trashed"
 EVERYWHERE = {"supportsAllDrives": True, "includeItemsFromAllDrives": True}
 AS_TEXT = {
@@ -158,6 +163,7 @@ async def read_file(file: str, offset: int) -> Outcome:
         )
     data = {
         **_describe_file(file_record),
+        **({"note": FIRST_SHEET} if kind == SPREADSHEET else {}),
         "text": file_page.text,
         **describe_next(offset, file_page.text, file_page.more),
     }
