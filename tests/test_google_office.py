@@ -228,14 +228,20 @@ def test_B27_a_spreadsheet_is_made_and_cells_are_emptied(fake: Fake, tools: Regi
     assert fake.state.sheets.sheets["S1"]["Sheet1"] == [[None, "Age"], [None, 36]]
 
 
-def test_B27_a_range_that_there_is_not_is_told_in_googles_words(
+def test_B27_a_range_that_there_is_not_is_told_in_googles_words_with_the_sheets(
     fake: Fake, tools: Registry
 ) -> None:
     done = used(tools, "sheets_read", spreadsheetId="S1", range="Nope!A1")
-    assert done.content == (
+    refusal = (
         "Google Sheets did not accept this (400): Unable to parse range: Nope!A1. "
         "Correct it and try again."
     )
+    sheets = "There are the sheets: 'Sheet1', 'My Sheet'."
+    assert (done.problem, done.content) == (refusal, f"{refusal} {sheets}")
+    for name, more in (("write", {"values": [[1]]}), ("append", {"values": [[1]]}), ("clear", {})):
+        arguments = {"spreadsheetId": "S1", "range": "Nope!A1", **more}
+        done = used(tools, f"sheets_{name}", **arguments)
+        assert done.content == f"{refusal} Nothing was changed. {sheets}"
 
 
 def test_B19_tasks_are_listed_over_the_pages(fake: Fake, tools: Registry) -> None:

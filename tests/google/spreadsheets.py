@@ -29,6 +29,10 @@ class Spreadsheets:
         properties = {"title": self.titles[id], "locale": "en_US", "timeZone": "Etc/GMT"}
         return {"spreadsheetId": id, "properties": properties, "spreadsheetUrl": url}
 
+    def spreadsheets_get(self, path: list[str], query: dict[str, str], body: Record) -> Record:
+        assert query["fields"] == "sheets(properties(title))"
+        return {"sheets": [{"properties": {"title": sheet}} for sheet in self.sheets[path[2]]]}
+
     def spreadsheets_values_get(
         self, path: list[str], query: dict[str, str], body: Record
     ) -> Record:

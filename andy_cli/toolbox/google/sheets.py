@@ -1,6 +1,9 @@
 """Google Sheets: reading, writing, adding and emptying cells, making a spreadsheet (sheets.v4)."""
 
-from andy_cli.foreign_values import as_record, text_of
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from andy_cli.foreign_values import as_record, as_records, text_of
 from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.google.contents.cells import Rows
 from andy_cli.toolbox.google.contents.pages import fitting_items, outcome, shorten_words
@@ -9,6 +12,7 @@ from andy_cli.toolbox.google.http.exchange import Query
 from andy_cli.toolbox.google.http.refusals import MissingWords
 from andy_cli.toolbox.google.http.service import (
     Record,
+    Service,
     open_service,
     quote_part,
 )
@@ -17,13 +21,42 @@ from andy_cli.toolbox.tool import Outcome, ToolError
 
 NOUN = "a spreadsheet"
 NO_PLACE = MissingWords("Google Sheets makes no spreadsheet there.")
+NO_RANGE = "Unable to parse range"
+"""The words of Google for a range that is none, or of a sheet that is not there."""
+MAX_SHEETS = 50
+"""Sheets that are named."""
 AS_TYPED: Query = {"valueInputOption": "USER_ENTERED"}
 """`3.5`, `2026-03-01` and `=A1+B1` become what they become when a person types them."""
 
 
+@asynccontextmanager
+async def _open_spreadsheet(id: str) -> AsyncIterator[Service]:
+    """Open the API; where a range is refused that is not there, the error names the sheets."""
+    async with open_service(SHEETS) as sheets:
+        try:
+            yield sheets
+        except ToolError as error:
+            if NO_RANGE not in str(error):
+                raise
+            raise ToolError(str(error), await _name_sheets(sheets, id)) from error
+
+
+async def _name_sheets(sheets: Service, id: str) -> str:
+    """Name the sheets, or nothing where they cannot be read."""
+    fields: Query = {"fields": "sheets(properties(title))"}
+    path = f"/spreadsheets/{quote_part(id)}"
+    try:
+        spreadsheet = await sheets.read(path, _missing_spreadsheet(id), fields)
+    except ToolError:
+        return ""
+    listed = as_records(spreadsheet.get("sheets"))[:MAX_SHEETS]
+    titles = [text_of(as_record(sheet.get("properties")), "title") for sheet in listed]
+    return f"There are the sheets: {', '.join(map(shorten_words, titles))}." if titles else ""
+
+
 async def read_cells(spreadsheet: str, cells: str) -> Outcome:
     id, range_name = file_id(spreadsheet, NOUN), cell_range(cells)
-    async with open_service(SHEETS) as sheets:
+    async with _open_spreadsheet(id) as sheets:
         value_range = await sheets.read(_values_path(id, range_name), _missing_spreadsheet(id))
     rows = value_range.get("values")
     rows = rows if isinstance(rows, list) else []
@@ -37,7 +70,7 @@ async def read_cells(spreadsheet: str, cells: str) -> Outcome:
 
 async def write_cells(spreadsheet: str, cells: str, values: Rows) -> Outcome:
     id, range_name = file_id(spreadsheet, NOUN), cell_range(cells)
-    async with open_service(SHEETS) as sheets:
+    async with _open_spreadsheet(id) as sheets:
         body = {"range": range_name, "values": values}
         answer = await sheets.change(
             "PUT", _values_path(id, range_name), _missing_spreadsheet(id), body, AS_TYPED
@@ -51,7 +84,7 @@ async def write_cells(spreadsheet: str, cells: str, values: Rows) -> Outcome:
 async def append_rows(spreadsheet: str, cells: str, values: Rows) -> Outcome:
     """Add rows below the table that the range is in; what stands there moves down."""
     id, range_name = file_id(spreadsheet, NOUN), cell_range(cells)
-    async with open_service(SHEETS) as sheets:
+    async with _open_spreadsheet(id) as sheets:
         query: Query = {**AS_TYPED, "insertDataOption": "INSERT_ROWS"}
         path = f"{_values_path(id, range_name)}:append"
         answer = await sheets.change(
@@ -81,7 +114,7 @@ async def create_spreadsheet(title: str) -> Outcome:
 
 async def clear_cells(spreadsheet: str, cells: str) -> Outcome:
     id, range_name = file_id(spreadsheet, NOUN), cell_range(cells)
-    async with open_service(SHEETS) as sheets:
+    async with _open_spreadsheet(id) as sheets:
         answer = await sheets.change(
             "POST", f"{_values_path(id, range_name)}:clear", _missing_spreadsheet(id), {}
         )
