@@ -985,7 +985,10 @@ def test_a_server_that_was_away_is_not_reached_again_by_what_was_closed(home: Pa
 
 
 class Refusing(HttpServer):
-    """A server at an address that refuses: the first request, or each call of its one tool."""
+    """A server at an address that refuses: the first request, or each call of its one tool, or
+    whatever has no header `x-tenant`."""
+
+    tools: Sequence[object] = ()
 
     def __init__(self, at: str, status: int, said: bytes, headers: str = "") -> None:
         super().__init__()
@@ -997,9 +1000,12 @@ class Refusing(HttpServer):
         method = asked.get("method", "")
         self.calls += method == "tools/call"
         status, body = 202 if method else 405, b""
-        if method and self.at in ("start", method):
+        is_stranger = self.at == "strangers" and "x-tenant" not in request.headers
+        if method and (is_stranger or self.at in ("start", method)):
             status, body = self.status, self.said
-        elif told := {"initialize": BEGUN, "tools/list": {"tools": [GOOD]}}.get(method):
+        elif told := {"initialize": BEGUN, "tools/list": {"tools": [GOOD, *self.tools]}}.get(
+            method
+        ):
             answer = {"jsonrpc": "2.0", "id": asked["id"], "result": told}
             status, body = 200, json.dumps(answer).encode()
         elif "id" in asked:
@@ -1053,6 +1059,17 @@ def test_a_key_that_a_server_over_http_refuses_is_no_missing_login(home: Path) -
         keyed = McpServer("far", url=server.address, headers={"Authorization": "Bearer x"})
         (told,) = with_servers([keyed], nothing)
     assert "401 Unauthorized; the key in its headers is not accepted" in told
+
+
+def test_a_login_sends_the_headers_of_its_entry_and_takes_the_tools_that_a_call_takes(
+    home: Path,
+) -> None:
+    with Refusing("strangers", 403, LACKS) as server:
+        server.tools = [{"name": "odd", "inputSchema": "object"}]
+        far = McpServer("far", url=server.address, headers={"X-Tenant": "a"})
+        assert asyncio.run(login(far, browsed)) == 2
+        with pytest.raises(UsageError, match="failed: it answered 403 Forbidden"):
+            asyncio.run(login(far._replace(headers={}), browsed))
 
 
 # The files.

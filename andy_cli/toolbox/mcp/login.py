@@ -31,6 +31,8 @@ from andy_cli.errors import ToolError, UsageError
 from andy_cli.settings import data_folder, replace_file
 from andy_cli.toolbox.login_redirect import LoginRedirect
 from andy_cli.toolbox.mcp.connection import reason
+from andy_cli.toolbox.mcp.http_refusals import TellingClient
+from andy_cli.toolbox.mcp.mended_answers import mend_transport
 from andy_cli.toolbox.mcp.servers import McpServer
 
 Kept = TypeVar("Kept", bound=BaseModel)
@@ -187,9 +189,10 @@ async def login(server: McpServer, show_url: Callable[[str], None]) -> int:
 async def _count_tools(server: McpServer, oauth_provider: OAuthClientProvider) -> int:
     """Ask for the server's tools, for which the SDK logs in. Raises UsageError."""
     try:
-        async with httpx2.AsyncClient(auth=oauth_provider, timeout=30.0) as http_client:
+        timeout = httpx2.Timeout(30.0)
+        async with TellingClient(server, oauth_provider, timeout) as http_client:
             transport = streamable_http_client(server.url, http_client=http_client)
-            async with Client(transport) as client:
+            async with Client(mend_transport(transport)) as client:
                 return len((await client.list_tools()).tools)
     except TimeoutError as error:
         raise UsageError(
