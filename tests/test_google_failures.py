@@ -461,6 +461,27 @@ def test_B24_of_a_spreadsheet_drive_reads_the_first_sheet_and_says_so(
 NOTED = {"budget": True, "letter": False}
 
 
+def test_B25_an_event_says_where_the_user_is_not_busy_by_it(tools: Registry, serve: Serve) -> None:
+    guests: list[dict[str, object]] = [
+        {"email": "bob@example.org", "responseStatus": "declined"},
+        {"email": "ada@example.org", "responseStatus": "accepted", "self": True},
+    ]
+    refused_by_user: list[dict[str, object]] = [{**guests[1], "responseStatus": "declined"}]
+    events = [
+        {"id": "a", "status": "confirmed", "attendees": guests},
+        {"id": "b", "status": "tentative", "attendees": refused_by_user},
+        {"id": "c", "status": "confirmed", "transparency": "transparent"},
+    ]
+    serve(answered({"items": events}))
+    told = json.loads(used(tools, "calendar_events").content)["events"]
+    assert [(event.get("userAnswered"), event.get("status")) for event in told] == [
+        ("accepted", None),
+        ("declined", "tentative"),
+        (None, None),
+    ]
+    assert [event.get("userIs") for event in told] == [None, None, "free"]
+
+
 @pytest.mark.parametrize("name", quick_every(5, CALLS))
 def test_a_call_can_be_stopped_in_the_middle(name: str, tools: Registry, serve: Serve) -> None:
     stalled: Answer = [{"op": "stall"}]

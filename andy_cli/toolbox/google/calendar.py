@@ -92,7 +92,9 @@ def _now_as_text() -> str:
 def _describe_event(event: Record) -> dict[str, object]:
     """Describe an event by what is worth telling; a series is known by its id."""
     start, end = _when(event.get("start")), _when(event.get("end"))
-    guests = [text_of(attendee, "email") for attendee in as_records(event.get("attendees"))]
+    attendees = as_records(event.get("attendees"))
+    guests = [text_of(attendee, "email") for attendee in attendees]
+    answers = [text_of(guest, "responseStatus") for guest in attendees if guest.get("self")]
     details: dict[str, object] = {
         "id": text_of(event, "id"),
         "summary": text_of(event, "summary"),
@@ -102,6 +104,10 @@ def _describe_event(event: Record) -> dict[str, object]:
         "location": text_of(event, "location"),
         "description": text_of(event, "description")[:MAX_DESCRIPTION],
         "guests": guests,
+        # An event that was declined, or blocks no time, is no reason to be busy.
+        "userAnswered": next(iter(answers), ""),
+        "userIs": "free" if event.get("transparency") == "transparent" else "",
+        "status": text_of(event, "status").removeprefix("confirmed"),
         "link": text_of(event, "htmlLink"),
     }
     return {name: value for name, value in details.items() if value}
