@@ -689,6 +689,29 @@ def test_every_change_shows_all_of_what_it_changes(tools: Registry, serve: Serve
         assert (access.method, access.shown, access.places) == ("GET", "", ())
 
 
+def test_what_is_named_by_its_id_is_shown_with_the_name_that_was_seen(
+    tools: Registry, serve: Serve
+) -> None:
+    lunch = {
+        "id": "x",
+        "summary": "Lunch\nwith Bob",
+        "start": {"dateTime": "2030-03-01T12:00:00Z"},
+        "end": {"dateTime": "2030-03-01T13:00:00Z"},
+    }
+    lists = {
+        "calendar_events": ({"items": [lunch]}, "calendar_delete", "'Lunch with Bob', Fri 1 Mar"),
+        "drive_list": ({"files": [{"id": "x", "name": "a.txt"}]}, "drive_delete", "'a.txt'"),
+        "drive_search": ({"files": [{"id": "x", "name": "Sums"}]}, "sheets_write", "'Sums'"),
+        "docs_read": ({"title": "Plan"}, "docs_replace", "'Plan'"),
+        "tasks_list": ({"items": [{"id": "x", "title": "Milk"}]}, "tasks_delete", "'Milk'"),
+    }
+    for name, (listed, change, shown) in lists.items():
+        serve(answered(listed))
+        assert f"x ({shown}" not in claimed(tools, change, **CALLS[change]).shown
+        assert used(tools, name, **CALLS[name]).ok
+        assert f"x ({shown}" in claimed(tools, change, **CALLS[change]).shown
+
+
 DRIFTS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     (
         "docs_replace",

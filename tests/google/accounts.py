@@ -19,6 +19,7 @@ from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.google.login import scopes, vault
 from andy_cli.toolbox.google.login.consent import Client, code_in, connect_account, make_question
 from andy_cli.toolbox.google.login.vault import GoogleAccount, GoogleSecrets
+from andy_cli.toolbox.google.seen_names import forget_names
 from andy_cli.toolbox.registry import Registry
 from tests.google.emulator import Emulator
 from tests.tools import work_in
@@ -93,6 +94,7 @@ def overrides(url: str, *more: str) -> list[str]:
 
 
 def work_with(url: str, folder: Path, *more: str) -> None:
+    forget_names()
     work_in(folder, *overrides(url, *more))
 
 

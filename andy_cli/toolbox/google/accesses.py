@@ -21,6 +21,7 @@ from andy_cli.toolbox.google.http.apis import (
     base_address,
 )
 from andy_cli.toolbox.google.ids import check_title, file_id
+from andy_cli.toolbox.google.seen_names import show_with_name
 from andy_cli.toolbox.tool import ResourceAccess
 
 Arguments = Mapping[str, object]
@@ -55,7 +56,7 @@ def _describe_new_event(arguments: Arguments) -> str:
 
 def _name_event(arguments: Arguments) -> str:
     event = calendar.choose_event(*_get_texts(arguments, "eventId", "calendarId"))
-    return f"the event {event.id} in the calendar {event.calendar}"
+    return f"the event {show_with_name(event.id)} in the calendar {event.calendar}"
 
 
 def _describe_new_title(arguments: Arguments) -> str:
@@ -69,7 +70,8 @@ def _describe_new_document(arguments: Arguments) -> str:
 
 
 def _name_document(arguments: Arguments) -> str:
-    return f"the document {file_id(_get_text(arguments, 'documentId'), docs.NOUN)}"
+    id = file_id(_get_text(arguments, "documentId"), docs.NOUN)
+    return f"the document {show_with_name(id)}"
 
 
 def _describe_added_text(arguments: Arguments) -> str:
@@ -87,7 +89,7 @@ def _describe_new_file(arguments: Arguments) -> str:
 
 
 def _name_file(arguments: Arguments) -> str:
-    return file_id(_get_text(arguments, "fileId"), "a file")
+    return show_with_name(file_id(_get_text(arguments, "fileId"), "a file"))
 
 
 def _describe_new_content(arguments: Arguments) -> str:
@@ -107,7 +109,8 @@ def _describe_mail(arguments: Arguments) -> str:
 
 def _name_cells(arguments: Arguments) -> str:
     id, cells = _get_texts(arguments, "spreadsheetId", "range")
-    return f"{sheets.cell_range(cells)} of the spreadsheet {file_id(id, sheets.NOUN)}"
+    spreadsheet = show_with_name(file_id(id, sheets.NOUN))
+    return f"{sheets.cell_range(cells)} of the spreadsheet {spreadsheet}"
 
 
 def _show_values(arguments: Arguments) -> str:

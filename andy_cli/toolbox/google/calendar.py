@@ -19,6 +19,7 @@ from andy_cli.toolbox.google.http.service import (
     quote_part,
 )
 from andy_cli.toolbox.google.ids import EventId, calendar_id, check_title, event_id, show_id
+from andy_cli.toolbox.google.seen_names import remember_name
 from andy_cli.toolbox.google.times import TimeSpan, parse_bound, parse_span, show_here
 from andy_cli.toolbox.tool import Outcome, ToolError
 
@@ -110,6 +111,7 @@ def _describe_event(event: Record) -> dict[str, object]:
         "status": text_of(event, "status").removeprefix("confirmed"),
         "link": text_of(event, "htmlLink"),
     }
+    remember_name(details["id"], details["summary"], str(details["when"]))
     return {name: value for name, value in details.items() if value}
 
 

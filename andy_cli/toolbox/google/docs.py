@@ -15,6 +15,7 @@ from andy_cli.toolbox.google.http.service import (
     quote_part,
 )
 from andy_cli.toolbox.google.ids import check_title, file_id, show_id
+from andy_cli.toolbox.google.seen_names import remember_name
 from andy_cli.toolbox.tool import Outcome, ToolError
 
 NOUN = "a document"
@@ -29,6 +30,7 @@ async def read_document(document: str, offset: int) -> Outcome:
         query = {"includeTabsContent": True}
         document_record = await service.read(_document_path(id), _missing_document(id), query)
     title = text_of(document_record, "title")
+    remember_name(id, title)
     return outcome(
         {"id": id, "title": title, **page_of_text(render_document(document_record), offset)},
         f"read {shorten_words(title)}",
@@ -43,6 +45,7 @@ async def create_document(title: str, content: str) -> Outcome:
         id = service.created_id(created, "documentId")
         if content:
             await _fill_document(service, id, content)
+    remember_name(id, name)
     document_link = f"https://docs.google.com/document/d/{id}/edit"
     return outcome(
         {"id": id, "title": name, "link": document_link}, f"made the document {shorten_words(name)}"

@@ -26,6 +26,7 @@ from andy_cli.toolbox.google.http.service import (
     quote_part,
 )
 from andy_cli.toolbox.google.ids import file_id, show_id
+from andy_cli.toolbox.google.seen_names import remember_name
 from andy_cli.toolbox.tool import Outcome, ToolError
 
 GOOGLE = "application/vnd.google-apps."
@@ -140,6 +141,7 @@ def _describe_files(result_page: ResultPage) -> Outcome:
 
 def _describe_file(file: Record) -> dict[str, object]:
     """Describe a file by what is worth telling."""
+    remember_name(file.get("id"), file.get("name"))
     names = ("id", "name", "mimeType", "size", "modifiedTime", "webViewLink")
     return {name: file[name] for name in names if file.get(name)}
 

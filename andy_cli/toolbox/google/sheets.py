@@ -17,6 +17,7 @@ from andy_cli.toolbox.google.http.service import (
     quote_part,
 )
 from andy_cli.toolbox.google.ids import check_title, file_id, show_id
+from andy_cli.toolbox.google.seen_names import remember_name
 from andy_cli.toolbox.tool import Outcome, ToolError
 
 NOUN = "a spreadsheet"
@@ -104,6 +105,7 @@ async def create_spreadsheet(title: str) -> Outcome:
         body = {"properties": {"title": name}}
         created = await sheets.change("POST", "/spreadsheets", NO_PLACE, body)
         id = sheets.created_id(created, "spreadsheetId")
+    remember_name(id, name)
     sheet_link = (
         text_of(created, "spreadsheetUrl") or f"https://docs.google.com/spreadsheets/d/{id}/edit"
     )

@@ -9,6 +9,7 @@ from andy_cli.toolbox.google.http.apis import TASKS
 from andy_cli.toolbox.google.http.refusals import MissingWords
 from andy_cli.toolbox.google.http.service import Record, Service, open_service, quote_part
 from andy_cli.toolbox.google.ids import check_title, plain_id, show_id
+from andy_cli.toolbox.google.seen_names import remember_name, show_with_name
 from andy_cli.toolbox.tool import Outcome, ToolError
 
 DEFAULT = "@default"
@@ -64,6 +65,7 @@ async def _name_lists(tasks: Service) -> str:
 
 
 def _describe_task(task: Record) -> Record:
+    remember_name(task.get("id"), task.get("title"))
     names = ("id", "title", "status", "due", "notes", "completed", "parent")
     return {name: task[name] for name in names if task.get(name)}
 
@@ -155,4 +157,5 @@ def _name_list(known_list: str) -> str:
 
 def name_task(task_list: str, task: str) -> str:
     """Name a task by its ids. Raises ToolError for what are none."""
-    return f"the task {plain_id(task, 'a task')} in {_name_list(list_id(task_list))}"
+    named_task = show_with_name(plain_id(task, "a task"))
+    return f"the task {named_task} in {_name_list(list_id(task_list))}"
