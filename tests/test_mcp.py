@@ -1091,6 +1091,11 @@ FILES: list[tuple[str, dict[str, str], dict[str, object]]] = [
         {"url": "https://x//y", "include": ("f",), "fault": ""},
     ),
     ('{"mcpServers": {"a": {"command": "x", "timeout": 30000}}}', {}, {"timeout": 30.0}),
+    (
+        '{"mcpServers": {"a": {"command": "x", "args": [1, true], "env": {"A": null, "B": true}}}}',
+        {},
+        {"args": ("1", "true"), "env": {"B": "true"}},
+    ),
     ('{"mcpServers": {"a": {"command": "${NO_SUCH:-dflt}"}}}', {}, {"command": "dflt"}),
     (
         '{"mcpServers": {"a": {"command": "${NO_SUCH}"}}}',

@@ -256,14 +256,23 @@ def _texts(entry: Mapping[str, object], key: str) -> tuple[str, ...]:
     value = entry.get(key, [])
     if not isinstance(value, list):
         raise TypeError(f"its {key} is no list")
-    return tuple(map(str, value))
+    return tuple(map(_write_value, value))
 
 
 def _pairs(entry: Mapping[str, object], key: str) -> Mapping[str, str]:
     value = entry.get(key) or {}
     if not isinstance(value, dict):
         raise TypeError(f"its {key} is no object")
-    return {str(name): str(inner_value) for name, inner_value in value.items()}
+    return {
+        str(name): _write_value(inner_value)
+        for name, inner_value in value.items()
+        if inner_value is not None
+    }
+
+
+def _write_value(value: object) -> str:
+    """As JSON has it: a program that is told `true` does not know `True`."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def keep(name: str, entry: Mapping[str, object] | None, file: Path) -> None:
