@@ -1233,6 +1233,23 @@ def test_what_cannot_be_kept_as_it_is_written_is_refused(
     assert file.read_text() == "{bad"
 
 
+def test_who_removes_a_server_of_another_file_is_told_how(home: Path) -> None:
+    for scope, name in (("user", "mine"), ("project", "ours")):
+        words = ("mcp", "add", name, "--scope", scope, "--", "x")
+        assert andy(*words, home=home).code == 0
+    for name, wrong, right in (("mine", "project", "user"), ("ours", "user", "project")):
+        refused = andy("mcp", "remove", name, "--scope", wrong, home=home)
+        assert refused.code == 2
+        command = f"andy mcp remove {name} --scope {right}"
+        assert f"`{command}` removes it from" in refused.err
+        assert andy(*command.split()[1:], home=home).code == 0
+    editor = home / ".cursor" / "mcp.json"
+    keep("near", {"command": "x"}, editor)
+    save("trust.folders", [str(home)])
+    refused = andy("mcp", "remove", "near", home=home)
+    assert f"It is in {editor}: take it out there." in refused.err.replace("\n", " ")
+
+
 def test_a_key_in_a_variable_is_shown_nowhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAR_KEY", "kestrel-9")
     far = ("far", "https://a.example/mcp?key=${FAR_KEY}")

@@ -32,6 +32,7 @@ from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
 
 PROJECT = ".mcp.json"
+SCOPES = ("user", "project")
 
 
 def add_server(
@@ -135,17 +136,28 @@ def split_pairs(given_texts: Sequence[str], between: str, flag_name: str) -> dic
 
 
 def find_file(scope: str) -> Path:
-    if scope not in ("user", "project"):
-        raise UsageError(f"There is no scope {scope!r}.", "There are: user, project.")
+    if scope not in SCOPES:
+        raise UsageError(f"There is no scope {scope!r}.", f"There are: {', '.join(SCOPES)}.")
     return user_file() if scope == "user" else Path(PROJECT)
 
 
 def remove_server(name: str, scope: str) -> None:
     file = find_file(scope)
     if name not in entries(file):
-        raise UsageError(f"{file} has no server {name!r}.", "`andy mcp list` shows all.")
+        raise UsageError(f"{file} has no server {name!r}.", find_other_place(name, file))
     keep(name, None, file)
     print_line(f"Removed {name} from {file}.")
+
+
+def find_other_place(name: str, file: Path) -> str:
+    """Tell how a server is removed that is in another file than this one."""
+    for scope in SCOPES:
+        if find_file(scope) != file and name in entries(find_file(scope)):
+            return f"`andy mcp remove {name} --scope {scope}` removes it from {find_file(scope)}."
+    configured = {server.name: server.file for server in load_servers()}
+    if name in configured:
+        return f"It is in {configured[name]}: take it out there."
+    return "`andy mcp list` shows all."
 
 
 def list_servers(as_json: bool) -> None:
