@@ -247,6 +247,24 @@ def test_a_call_that_is_not_answered_in_time_has_timed_out(home: Path) -> None:
     with_servers([ours()], doing)
 
 
+@pytest.mark.parametrize(("effect", "sent"), [("", 1), ("read", 2)])
+def test_a_call_that_may_have_been_done_is_not_sent_again_unless_it_only_looks(
+    effect: str, sent: int, home: Path
+) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        call = native(("far.good", "{}"))
+        model = ScriptedModel([call, call, "No answer came."], name="x:model", tools=True)
+        chat = desk(model, registry=registry)
+        chat.gate.mode, chat.gate.ask = "auto", None
+        async for _ in turn(chat, "go"):
+            pass
+        assert server.calls == sent
+
+    with Refusing("tools/call", 503, b"") as server:
+        far = McpServer("far", url=server.address, effect=effect)
+        assert with_servers([far], doing) == []
+
+
 BAD = [
     ({"seconds": "soon"}, "wait", "seconds"),
     ({}, "wait", "seconds"),

@@ -395,7 +395,7 @@ class ToolRunner:
             if sent.tool == call.name and (sent.ok or sent.may_be_done)
             if _is_same_act(sent, wanted)
         ]
-        is_open = bool(ends) and ends[-1]
+        is_open = ends[-1:] == [True] and effect not in LOOKING_EFFECTS
         return InjectionReason.MAY_BE_DONE if is_open else InjectionReason.NONE
 
     async def decide(self, call: ToolCall, approval_request: ApprovalRequest) -> Decision:
