@@ -11,14 +11,14 @@ def read(folder: Path) -> dict[str, list[str]]:
     return {name: [*lines] for name, lines in found.items()}
 
 
-def test_lines_with_a_word_in_them_are_read_of_each_short_text(tmp_path: Path) -> None:
+def test_the_lines_of_each_short_text_are_read(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "notes.txt").write_text("Grüße\n\n---\n  two words \n", encoding="utf-8")
     (tmp_path / "sub" / "table.csv").write_text("rent,900\n", encoding="utf-8")
     (tmp_path / "sub" / "wide.txt").write_text("code 7714\n", encoding="utf-16")
     (tmp_path / "sub" / "windows.txt").write_text("Gru\u00df\n", encoding="cp1252")
     assert read(tmp_path) == {
-        "notes.txt": ["Grüße", "two words"],
+        "notes.txt": ["Grüße", "", "---", "two words"],
         "sub/table.csv": ["rent,900"],
         "sub/wide.txt": ["code 7714"],
         "sub/windows.txt": ["Gruß"],

@@ -746,6 +746,38 @@ def test_a_text_may_abbreviate_the_days(
     assert answer.startswith(next(row for row in rows if "Ben" in row) + "\n\nRead rota.txt")
 
 
+@pytest.mark.parametrize("question", ["who is on wed", "who's on tue?", "who works fri"])
+def test_a_question_may_abbreviate_a_day_of_a_text(
+    question: str, here: Path, weights_file: Path
+) -> None:
+    rows = {"wed": "Wed   Priya, Karl", "tue": "Tue   Ines, Tom", "fri": "Fri   Tom, Ines"}
+    (here / "rota.txt").write_text("\n".join(("CAFE ROTA", "", "Mon   Tom, Priya", *rows.values())))
+    day = next(day for day in rows if day in question)
+    assert asked(question, here, weights_file).startswith(f"{rows[day]}\n\nRead rota.txt")
+
+
+def test_a_heading_says_what_the_lines_below_it_are_about(here: Path, weights_file: Path) -> None:
+    dates = ("2026-12-02 09:30 dentist", "2026-12-04 18:00 choir", "2026-12-09 11:15 bank")
+    (here / "dates.txt").write_text("\n".join((*dates, "", "Birthdays", "Mum 9 May", "Tom 17 Aug")))
+    (here / "rota.txt").write_text("Mon: Tom, Ada\nTue: Ines, Tom\nWed: Ada\nThu: Ines\n")
+    for question in ("whens toms bday", "tom's birthday", "tom birthday?"):
+        assert asked(question, here, weights_file).startswith("Tom 17 Aug\n\nRead dates.txt")
+
+
+def test_what_is_named_in_few_words_is_asked_about_and_what_is_to_be_done_is_not(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "hints.txt").write_text(
+        "bank: first pet\nemail: the usual\nlibrary card PIN: the house twice\nwifi: the router\n"
+    )
+    (here / "phones.txt").write_text(
+        "plumber (Steve) 07700 900888\nmum 01632 960001\ndentist 01632 960777\nTom 07700 900123\n"
+    )
+    assert asked("library card pin hint", here, weights_file).startswith("library card PIN")
+    assert "Read" not in asked("call the plumber", here, weights_file)
+    assert "Read" not in asked("pay the plumber", here, weights_file)
+
+
 def test_a_month_goes_on_with_a_question_of_another_month(here: Path, weights_file: Path) -> None:
     months = "March: 241.10", "April: 203.40", "May: 187.95", "June: 160.00", "July: 149.20"
     (here / "electricity.txt").write_text("\n".join(("Electricity, pounds a month", *months)))

@@ -50,7 +50,7 @@ def find_nearby_names(folder: Path) -> tuple[str, ...]:
 
 
 def read_nearby_lines(folder: Path, names: Iterable[str]) -> Mapping[str, Sequence[str]]:
-    """Read the lines with a word in them of the short texts among these files, the first ones.
+    """Read the lines of the short texts among these files, the first ones.
 
     Not of those that may hold secrets, nor of what is no text.
     """
@@ -70,7 +70,7 @@ def read_nearby_lines(folder: Path, names: Iterable[str]) -> Mapping[str, Sequen
 
 
 def read_short_text(path: Path) -> Sequence[str]:
-    """Read its lines with a letter or digit in them; none of what is long, no text or not there."""
+    """Read its lines; none of what is long, no text or not there."""
     try:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
@@ -80,4 +80,4 @@ def read_short_text(path: Path) -> Sequence[str]:
         return ()
     if "\0" in text:
         return ()
-    return [line.strip() for line in text.splitlines() if any(map(str.isalnum, line))]
+    return [line.strip() for line in text.splitlines()] if any(map(str.isalnum, text)) else ()

@@ -1,10 +1,11 @@
 """Find what a request names: files and folders that are there, values that a command knows."""
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from andy_cli.messages import Choice
@@ -14,7 +15,15 @@ from andy_cli.models.inside.planning.choosing import is_name, list_said_words, n
 from andy_cli.models.inside.planning.command_kinds import reads_file
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, list_openers
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
-from andy_cli.models.inside.values.calendar_words import MEANINGS, list_calendar_names, spell_out
+from andy_cli.models.inside.planning.sections import HeadedLine, read_headed_lines
+from andy_cli.models.inside.values.calendar_words import (
+    MEANINGS,
+    find_full_name,
+    find_named_in,
+    list_calendar_names,
+    spell_out,
+    strip_accents,
+)
 from andy_cli.models.inside.values.entries import LISTED_LEAD, find_meant, is_readable
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_named
@@ -22,6 +31,7 @@ from andy_cli.models.inside.values.superlatives import says_which
 from andy_cli.models.inside.values.words import (
     ENDING,
     LINKS,
+    WORD,
     find_plain_words,
     find_things,
     find_words,
@@ -61,7 +71,6 @@ FEW_WORDS = 2
 """Words beside articles and the like that are what a file is called, and ask for nothing else."""
 ABBREVIATION = 3
 """Letters of an abbreviated word: `Tue`."""
-HEADING = "#"
 TABLE_ENDING, DELIMITERS = ".csv", ",;\t"
 RULE = frozenset("|-: \t\r")
 """The characters of the line below the columns' names of a table in Markdown."""
@@ -128,7 +137,8 @@ class Mentions:
         answered = self._request.answered
         readings = list_readings(question, answered)
         by_words = sum_words(readings, self._stems_of_lines)
-        by_meaning = iter(self._rate_lines(readings, by_words))
+        passages = self._spelled_passages if names_day(question) else self._passages
+        by_meaning = iter(self._rate_lines(readings, by_words, [*chain(*passages.values())]))
         rarest = iter(by_words)
         return {
             name: rate_text([*islice(by_meaning, len(lines))])
@@ -138,13 +148,12 @@ class Mentions:
         }
 
     def _rate_lines(
-        self, readings: Sequence[Reading], by_words: Sequence[float]
+        self, readings: Sequence[Reading], by_words: Sequence[float], lines: Sequence[str]
     ) -> Sequence[float]:
         """Rate all lines by what they mean: those that a guess or a rare word makes likely, while
         the guess stands for the others.
         """
         encoder = self._request.encoder
-        lines = [line for lines in self._passages.values() for line in lines]
         rated = sum_meanings(readings, lambda text: encoder.guess_passages(text, lines))
         likeliness = [
             guess + GUESS_WORD_WEIGHT * rarity
@@ -184,10 +193,15 @@ class Mentions:
     def _passages(self) -> Mapping[str, Sequence[str]]:
         """The lines of the short texts that are there, each after what its file is called."""
         return {
-            name: [write_passage(name, line) for line in spell_out(name_columns(name, lines))]
+            name: write_passages(name, read_rows(name, lines))
             for name, lines in self._request.constraint.context.read_lines().items()
             if is_readable(name)
         }
+
+    @cached_property
+    def _spelled_passages(self) -> Mapping[str, Sequence[str]]:
+        """The same with months and weekdays written out, for a question that names one."""
+        return {name: spell_out(lines) for name, lines in self._passages.items()}
 
     def find_file_of(self, step: Step) -> str | None:
         """Find the file to read that is meant, said by its name or not."""
@@ -278,9 +292,14 @@ def rate_text(rated_lines: Sequence[float]) -> float:
     return BEST_SHARE * telling[-1] + (1 - BEST_SHARE) * sum(telling) / len(telling)
 
 
-def write_passage(name: str, line: str) -> str:
-    """Write a line of a text after what its file is called."""
-    return f"{name_plainly(name)}: {line[:MAX_PASSAGE]}"
+def read_rows(name: str, lines: Sequence[str]) -> list[HeadedLine]:
+    return read_headed_lines(name_columns(name, lines))
+
+
+def write_passages(name: str, rows: Sequence[HeadedLine]) -> list[str]:
+    """Write lines of a text after what its file is called and their headings."""
+    about = name_plainly(name)
+    return [": ".join(filter(None, (about, row.heading, row.text[:MAX_PASSAGE]))) for row in rows]
 
 
 def name_plainly(name: str) -> str:
@@ -320,12 +339,11 @@ def find_best_lines(
     encoder: Encoder, readings: Sequence[Reading], name: str, lines: Sequence[str]
 ) -> list[str]:
     """Find the line of a file that answers a question best, and what does as well; no heading."""
-    rows = name_columns(name, lines)[has_columns(name, lines) or has_title(lines) :]
-    telling = [line for line in rows if not line.lstrip().startswith(HEADING)] or lines
-    passages, stems = (
-        [write_passage(name, line) for line in spell_out(telling)],
-        list(map(find_stems, telling)),
-    )
+    telling = list_telling_rows(name, lines)
+    passages = write_passages(name, telling)
+    if any(names_day(reading.text) for reading in readings):
+        passages = spell_out(passages)
+    stems = [find_stems(f"{row.heading} {row.text}") for row in telling]
     by_meaning = sum_meanings(readings, lambda text: encoder.rate_passages(text, passages))
     by_words = sum_words(readings, stems)
     rated = [
@@ -333,7 +351,14 @@ def find_best_lines(
         for meaning, shared in zip(by_meaning, by_words, strict=True)
     ]
     near = max(rated) - SAME_RATING
-    return [line for line, rating in zip(telling, rated, strict=True) if rating >= near]
+    return [row.text for row, rating in zip(telling, rated, strict=True) if rating >= near]
+
+
+def list_telling_rows(name: str, lines: Sequence[str]) -> list[HeadedLine]:
+    """List the rows that may answer a question: no heading, and no names of columns."""
+    rows = read_rows(name, lines)
+    begins = has_columns(name, lines) or has_title([row.text for row in rows])
+    return [row for row in rows[begins:] if not row.is_heading] or rows
 
 
 def has_columns(name: str, lines: Sequence[str]) -> bool:
@@ -422,6 +447,27 @@ def find_asked_stems(question: str) -> set[str]:
     words = [name for word in said for name in (word, *list_calendar_names(word))]
     abbreviated = {word[:ABBREVIATION] for word in words if len(word) > LONG_WORD}
     return abbreviated | {word[:STEM_LETTERS] for word in words}
+
+
+def names_day(text: str) -> bool:
+    """Tell whether a text names a weekday or month."""
+    return not MEANINGS.keys().isdisjoint(find_plain_words(text))
+
+
+def spell_out_question(question: str, texts: Iterable[Sequence[str]]) -> str:
+    """Write out the months and weekdays that a question abbreviates and a text has, where that is
+    no other word, or stands at the end: `who's on tue`.
+    """
+    names = set().union(*map(find_named_in, texts))
+    said = list_said_words() | LINKS
+    words = list(WORD.finditer(question))
+
+    def rename(word: re.Match[str]) -> str:
+        plain = strip_accents(word[0])
+        is_day = len(plain) >= ABBREVIATION and (plain not in said or word.end() == words[-1].end())
+        return (is_day and find_full_name(plain, names)) or word[0]
+
+    return WORD.sub(rename, question)
 
 
 def list_telling_words(question: str) -> list[str]:

@@ -4,6 +4,7 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +38,7 @@ from andy_cli.models.inside.values.spans import find_titles, pad_words
 from andy_cli.models.inside.values.superlatives import find_superlative
 from andy_cli.models.inside.values.words import (
     INTERROGATIVES,
+    LINKS,
     begins_negated,
     find_plain_words,
     find_question_lead,
@@ -47,6 +49,7 @@ from andy_cli.models.inside.values.words import (
     is_question,
     negates_any,
 )
+from andy_cli.phrases import load_phrases
 
 NAMED = 0.04
 """The weight of a file or an address in a request for a command rather than for talk."""
@@ -77,6 +80,8 @@ UNASKED = 0.02
 """The doubt whether what has not the form of a question asks for something."""
 COMMENT = 0.08
 """The doubt where something was answered just before: `he's getting fat haha`."""
+NAMED_ALONE, MAX_NAME = 0.05, 6
+"""The doubt of what names a thing in few words and nothing that is to be done: `karl's phone`."""
 WISHED_FOR = 0.025
 """The doubt of a question that is clearly nearest to a wish that cannot be fulfilled."""
 
@@ -390,7 +395,9 @@ class PartReader:
             return None
         if holds_question(text) or is_asking(text):
             return WISHED_FOR
-        return UNASKED if scores.talk < WISHED and not is_wish else None
+        if scores.talk < WISHED and not is_wish:
+            return UNASKED
+        return NAMED_ALONE if names_thing(text) else None
 
     def find_clearer_answer(self, text: str) -> Step | None:
         """Find what answers a question more clearly than the command for it is one."""
@@ -479,6 +486,21 @@ def names_file(text: str) -> bool:
 
 def is_asking(text: str) -> bool:
     return is_question(text) or text.endswith("?")
+
+
+def names_thing(text: str) -> bool:
+    """Tell whether a text is a few words that begin as no wish does: `email of priya`."""
+    words = find_plain_words(text)
+    return len(words) <= MAX_NAME and words[0] not in list_wish_openers()
+
+
+@cache
+def list_wish_openers() -> frozenset[str]:
+    """List the words that wishes begin with, be they fulfilled or not."""
+    talk = small_talk.load_examples()
+    refused = (talk[kind] for kind in talk if small_talk.is_refused(kind))
+    phrases = chain.from_iterable([*load_phrases().values(), *refused])
+    return frozenset(find_plain_words(phrase)[0] for phrase in phrases) - LINKS
 
 
 @cache

@@ -17,8 +17,10 @@ from andy_cli.models.inside.planning.mentions import (
     find_best_lines,
     find_called,
     name_plainly,
+    spell_out_question,
     takes_name,
 )
+from andy_cli.models.inside.planning.part_reading import is_asking
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step, summarize
 from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.planning.replies.conclusion import (
@@ -93,6 +95,7 @@ class Planner:
         """
         turn, choices = read_turn(messages), constraint.choices
         turn = quote_turn(turn, constraint.context.names)
+        turn = spell_out_turn(turn, constraint)
         if turn.lacks_value:
             question = repeat_question(turn.results[-1], choices)
             return Utterance(question, not_done=[NotDone(summarize(turn.request), question)])
@@ -285,8 +288,8 @@ class Planner:
             return told
         if entry := find_asked_entry(questions[0], told.result):
             return told._replace(answers=[describe_record(entry.record)])
-        lines = [line for line in told.result.split("\n") if line.strip()]
-        if len(lines) < MIN_LINES:
+        lines = told.result.split("\n")
+        if sum(map(bool, map(str.strip, lines))) < MIN_LINES:
             return told
         name = name_read(told)
         answers: dict[str, None] = {}
@@ -396,6 +399,14 @@ def write_command(choice: Choice, found: FilledArguments) -> str:
     """The command with its values, one a line."""
     lines = [f"{name}: {' '.join(value.split())}" for name, value in found.values.items()]
     return "\n".join([choice.text, *lines])
+
+
+def spell_out_turn(turn: Turn, constraint: Constraint) -> Turn:
+    """Write out the days that a question abbreviates, and a text here has."""
+    if not is_asking(turn.request):
+        return turn
+    texts = constraint.context.read_lines().values()
+    return replace(turn, request=spell_out_question(turn.request, [*texts]))
 
 
 def quote_turn(turn: Turn, names: Sequence[str]) -> Turn:

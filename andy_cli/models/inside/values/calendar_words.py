@@ -46,6 +46,7 @@ MONTHS_OF, DAYS_OF = (
 """The full names in each language."""
 CELL = re.compile(r"(?P<before>^|[-\u2013/&|,;:(*\u2022]\s*|\d\.?\s?)(?P<word>[^\W\d_]{2,5})\b\.?")
 """The first word of a line or of a value in it, or a word behind a number."""
+WORD_OF_LETTERS = re.compile(r"[^\W\d_]+")
 SHORT = 2
 """Letters of abbreviations that are often other words: `so`, `ma`, `di`."""
 MIN_ABBREVIATED, MIN_SHORT = 3, 5
@@ -105,6 +106,13 @@ def spell_out(lines: Sequence[str]) -> list[str]:
     return [CELL.sub(rename, line) for line in lines]
 
 
+def find_named_in(lines: Sequence[str]) -> set[str]:
+    """Find the months and weekdays that stand in lines, abbreviated or not."""
+    return MEANINGS.keys() & {
+        strip_accents(word) for line in spell_out(lines) for word in WORD_OF_LETTERS.findall(line)
+    }
+
+
 def _read_cell(cell: re.Match[str]) -> tuple[str, bool]:
     """Read the word, and tell whether it stands behind a number, as a month does: `12 mar`."""
     return strip_accents(cell["word"]), cell["before"][:1].isdecimal()
@@ -117,13 +125,13 @@ def _find_full_names(
     full: dict[tuple[str, bool], str] = {}
     for word, is_behind_number in cells:
         likelier, other = (months, days) if is_behind_number else (days, months)
-        if name := _find_full_name(word, likelier) or _find_full_name(word, other):
+        if name := find_full_name(word, likelier) or find_full_name(word, other):
             full[word, is_behind_number] = name
     long = {cell: name for cell, name in full.items() if len(cell[0]) > SHORT}
     return full if len(full) - len(long) >= MIN_SHORT else long
 
 
-def _find_full_name(word: str, names: Sequence[str]) -> str | None:
+def find_full_name(word: str, names: Iterable[str]) -> str | None:
     """Find the one name that begins with the word and is longer."""
     begun = [name for name in names if name.startswith(word)]
     return begun[0] if len(begun) == 1 and begun[0] != word else None
