@@ -495,6 +495,7 @@ def mcp_add(
     source: Annotated[
         str, typer.Option("--from", metavar="FILE", help="take it from another program's file")
     ] = "",
+    instead: Annotated[bool, typer.Option("--replace", help="also if there is another")] = False,
 ) -> None:
     """Add a server: a program to start, or an address."""
 

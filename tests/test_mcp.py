@@ -1253,7 +1253,7 @@ def test_what_cannot_be_kept_as_it_is_written_is_refused(
 
 def test_who_removes_a_server_of_another_file_is_told_how(home: Path) -> None:
     for scope, name in (("user", "mine"), ("project", "ours")):
-        words = ("mcp", "add", name, "--scope", scope, "--", "x")
+        words = ("mcp", "add", name, "--scope", scope, "--", "true")
         assert andy(*words, home=home).code == 0
     for name, wrong, right in (("mine", "project", "user"), ("ours", "user", "project")):
         refused = andy("mcp", "remove", name, "--scope", wrong, home=home)
@@ -1272,26 +1272,40 @@ def test_a_key_in_a_variable_is_shown_nowhere(home: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("FAR_KEY", "kestrel-9")
     far = ("far", "https://a.example/mcp?key=${FAR_KEY}")
     assert andy("mcp", "add", *far, home=home).code == 0
-    near = ("near", "--", "run", "--token", "${FAR_KEY}", "--mode", "${NO_SUCH:-fast}")
+    near = ("near", "--", "true", "--token", "${FAR_KEY}", "--mode", "${NO_SUCH:-fast}")
     assert andy("mcp", "add", *near, home=home).code == 0
     table, record = (andy("mcp", "list", *words, home=home).out for words in ((), ("--json",)))
     assert "https://a.example/mcp?key=${FAR_KEY}" in table
     assert [entry["args"] for entry in json.loads(record)] == [[], list(near[3:])]
     listed = list_configured(servers(load(), home))
-    assert "run --token ${FAR_KEY} --mode ${NO_SUCH:-fast}" in listed
+    assert "true --token ${FAR_KEY} --mode ${NO_SUCH:-fast}" in listed
     offers = str(VALUES["servers"]())
     assert [text for text in (table, record, listed, offers) if "kestrel" in text] == []
     assert [server.where for server in servers(load(), home)] == [
         "https://a.example/mcp?key=kestrel-9",
-        "run --token kestrel-9 --mode fast",
+        "true --token kestrel-9 --mode fast",
     ]
 
 
-def test_a_server_that_stands_in_place_of_another_is_said_to(home: Path) -> None:
+def test_a_server_is_replaced_only_where_that_is_said(home: Path) -> None:
+    file = home / ".config" / "andy" / "mcp.json"
     first = andy("mcp", "add", "a", "--env", "TOKEN=x", "--", "true", home=home)
-    second = andy("mcp", "add", "a", "--", "localhost:9/mcp", home=home)
-    assert ("replaced" in first.out, "name a is replaced" in second.out) == (False, True)
-    assert "There is no program 'localhost:9/mcp' here" in second.err
+    written = file.read_text()
+    assert andy("mcp", "add", "a", "--env", "TOKEN=x", "--", "true", home=home).code == 0
+    refused = andy("mcp", "add", "a", "--", "false", home=home)
+    assert (refused.code, file.read_text()) == (2, written)
+    assert "has another server a. Give --replace to replace it." in " ".join(refused.err.split())
+    second = andy("mcp", "add", "a", "--replace", "--", "false", home=home)
+    assert ("a is replaced" in first.out, "a is replaced" in second.out) == (False, True)
+    assert "false" in file.read_text()
+
+
+def test_a_program_that_is_not_there_is_not_added(home: Path) -> None:
+    file = home / ".config" / "andy" / "mcp.json"
+    refused = andy("mcp", "add", "a", "--", "localhost:9/mcp", home=home)
+    assert (refused.code, refused.out, file.exists()) == (2, "", False)
+    assert "There is no program 'localhost:9/mcp' here, and it is no address." in refused.err
+    keep("a", {"command": "localhost:9/mcp"}, file)
     tried = andy("mcp", "test", "a", home=home)
     assert "there is no program 'localhost:9/mcp'" in tried.err
     assert "what it wrote" not in tried.err

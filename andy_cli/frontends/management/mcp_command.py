@@ -43,10 +43,12 @@ def add_server(
     transport: str,
     scope: str,
     source: str,
+    instead: bool,
 ) -> None:
     """Keep a server, or those of another program's file `source`. Raises UsageError.
 
-    `words` are the command with its arguments, or the address.
+    `words` are the command with its arguments, or the address. `instead`: also where the file has
+    another of that name.
     """
     file = find_file(scope)
     if source:
@@ -57,7 +59,12 @@ def add_server(
         if not NAME.fullmatch(chosen_name):
             advice = "It holds letters, digits, `_`, `-` and `.`."
             raise UsageError(f"{chosen_name!r} is no name.", advice)
-    replaced = [chosen_name for chosen_name in chosen if chosen_name in entries(file)]
+    kept = entries(file)
+    replaced = [old for old, entry in chosen.items() if kept.get(old, entry) != entry]
+    if replaced and not instead:
+        raise UsageError(
+            f"{file} has another server {' and '.join(replaced)}.", "Give --replace to replace it."
+        )
     for chosen_name, entry in chosen.items():
         keep(chosen_name, entry, file)
     first = next(iter(chosen))
@@ -113,8 +120,11 @@ def make_address_entry(address: str, header: Sequence[str]) -> Mapping[str, obje
 
 def make_program_entry(words: Sequence[str], env: Sequence[str]) -> Mapping[str, object]:
     first, *arguments = words
-    if shutil.which(first) is None:
-        sys.stderr.write(f"andy: There is no program {first!r} here, and it is no address.\n")
+    # `${HOME}/bin/server` is filled in where it is read.
+    if "${" not in first and shutil.which(first) is None:
+        raise UsageError(
+            f"There is no program {first!r} here, and it is no address.", "Nothing is added."
+        )
     environment = split_pairs(env, "=", "--env")
     entry: dict[str, object] = {"command": first, "args": arguments}
     return {**entry, **({"env": environment} if environment else {})}
