@@ -61,6 +61,22 @@ def test_tools_are_listed_for_people_and_for_programs(tmp_path: Path) -> None:
     assert "list_mp3s" in andy("tools", "list", home=tmp_path).out
 
 
+def test_the_list_of_tools_begins_with_the_users_own_and_says_once_what_the_rest_needs(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "tally.py"
+    file.write_text(
+        "from andy_cli.toolbox.tool import tool\n\n\n"
+        '@tool(effect="read", action="tally")\n'
+        'def tally() -> int:\n    """Tally."""\n    return 1\n'
+    )
+    assert andy("tools", "add", str(file), home=tmp_path).code == 0
+    listed = andy("tools", "list", home=tmp_path).out
+    assert listed.splitlines()[1].startswith("tally ")
+    assert (listed.count("Google is not connected"), "end_turn" in listed) == (1, False)
+    assert "gmail_send" in listed
+
+
 def test_a_tool_shows_its_parameters(tmp_path: Path) -> None:
     text = andy("tools", "info", "play_mp3", home=tmp_path).out
     assert "file" in text

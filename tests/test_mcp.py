@@ -1314,12 +1314,26 @@ def test_a_program_that_is_not_there_is_not_added(home: Path) -> None:
 def test_a_tool_of_a_server_is_disabled_by_its_name(home: Path) -> None:
     words = ["--env", f"PYTHONPATH={ROOT}", "--", *OURS]
     assert andy("mcp", "add", "mem", *words, home=home).code == 0
-    assert "`andy mcp test NAME`" in andy("tools", "info", "mem.search_memory", home=home).err
+    assert "`andy mcp test NAME`" in andy("tools", "info", "qqq.zzz", home=home).err
     assert andy("tools", "disable", "mem.search_memory", home=home).code == 0
     left = andy("mcp", "test", "mem", home=home).out
     assert ("mem.search_memory" in left, "mem." in left) == (False, True)
     assert andy("tools", "enable", "mem.search_memory", home=home).code == 0
     assert "mem.search_memory" in andy("mcp", "test", "mem", home=home).out
+
+
+def test_a_tool_of_a_server_is_described_and_called_by_its_name(home: Path) -> None:
+    words = ["--env", f"PYTHONPATH={ROOT}", "--", *OURS]
+    assert andy("mcp", "add", "mem", *words, home=home).code == 0
+    assert "MCP servers: mem." in andy("tools", "list", home=home).out
+    described = andy("tools", "info", "mem.search_memory", home=home)
+    assert (described.code, "mem.search_memory: " in described.out) == (0, True), described.err
+    called = andy("tools", "test", "mem.huge", "characters=3", home=home)
+    assert (called.code, "xxx" in called.out) == (0, True), called.err
+    unknown = andy("tools", "info", "mem.search_memorx", home=home)
+    assert (unknown.code, "Did you mean mem.search_memory?" in unknown.err) == (2, True)
+    keep("mem", {"command": "no-such-program"}, home / ".config" / "andy" / "mcp.json")
+    assert "there is no program" in andy("tools", "info", "mem.search_memory", home=home).err
 
 
 def test_a_server_that_is_switched_off_is_no_fault(home: Path) -> None:

@@ -4,7 +4,8 @@ import asyncio
 import shutil
 import sys
 import webbrowser
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +17,7 @@ from andy_cli.frontends.terminal.messages import list_choices
 from andy_cli.frontends.terminal.tables import print_json, print_line, print_table
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.settings import load
-from andy_cli.toolbox.mcp.connection import MISSING
+from andy_cli.toolbox.mcp.connection import MISSING, McpConnection
 from andy_cli.toolbox.mcp.hub import Hub
 from andy_cli.toolbox.mcp.servers import (
     NAME,
@@ -288,6 +289,15 @@ async def try_server(
 ) -> ServerTrial:
     """Start a server and list its tools; `tell_waiting` is called once if that takes a while."""
     registry = Registry()
+    async with open_server(server, registry, tell_waiting) as connection:
+        return ServerTrial(connection.state, [*registry], describe_left_out(connection))
+
+
+@asynccontextmanager
+async def open_server(
+    server: McpServer, registry: Registry, tell_waiting: Callable[[McpServer], None]
+) -> AsyncIterator[McpConnection]:
+    """Start a server, which runs until the end, and put its tools into the registry."""
     hub = Hub([server], registry, lambda sentence: None)
     hub.start()
     try:
@@ -297,7 +307,7 @@ async def try_server(
         if not settled:
             tell_waiting(server)
         await settling
-        return ServerTrial(connection.state, [*registry], describe_left_out(connection))
+        yield connection
     finally:
         await hub.close()
 

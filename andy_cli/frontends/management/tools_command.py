@@ -1,21 +1,23 @@
-"""`andy tools list|info|test|add|enable|disable`; the last four for tools of the user's own."""
+"""`andy tools list|info|test|add|enable|disable`."""
 
 import asyncio
 import difflib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.frontends.terminal.tables import format_table, print_json, print_line, print_table
+from andy_cli.frontends.management.mcp_command import load_servers, open_server, tell_slow
+from andy_cli.frontends.terminal.tables import format_table, print_json, print_line
 from andy_cli.guard.terminal_sanitizer import neutralize_text
-from andy_cli.messages import Arguments, Effect, Problem, ToolCall
+from andy_cli.messages import Arguments, Effect, Problem, ToolCall, ToolResult
 from andy_cli.settings import load, replace_file, save
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import Collection, describe_fault, tools_in, user_folder
-from andy_cli.toolbox.mcp.servers import servers
+from andy_cli.toolbox.mcp.servers import McpServer
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
 
@@ -62,20 +64,61 @@ def find_tool(name: str, tools: Registry | None = None) -> Tool:
     return tool
 
 
+def find_server_of(name: str) -> McpServer | None:
+    """Find the MCP server whose name the name of a tool begins with."""
+    owners = [server for server in load_servers() if name.startswith(f"{server.name}.")]
+    return max(owners, key=lambda server: len(server.name), default=None)
+
+
+@asynccontextmanager
+async def open_tools(name: str) -> AsyncIterator[Registry]:
+    """Load all tools; the MCP server of the named one, if it has one, runs until the end.
+
+    Raises UsageError where that server cannot be used.
+    """
+    registry, server = load_tools(), find_server_of(name)
+    if server is None:
+        yield registry
+        return
+    async with open_server(server, registry, tell_slow) as connection:
+        if not connection.ready:
+            raise UsageError(f"{server.name} cannot be used: {connection.state}.")
+        yield registry
+
+
+async def fetch_tool(name: str) -> Tool:
+    """Find a tool, also one of an MCP server. Raises UsageError as `find_tool`."""
+    async with open_tools(name) as tools:
+        return find_tool(name, tools)
+
+
 def list_tools(as_json: bool) -> None:
-    tools = list(load_tools())
+    tools = load_tools()
     if as_json:
         print_json([make_tool_record(tool) for tool in tools])
-    else:
-        rows = [
-            (tool.name, str(tool.effect), tool.unavailable_reason() or tool.description)
-            for tool in tools
-        ]
-        print_table(rows)
+        return
+    sys.stdout.write("".join(f"{line}\n" for line in format_tools(tools)))
+    if names := ", ".join(server.name for server in load_servers()):
+        print_line(f"\nMCP servers: {names}. `andy mcp test NAME` lists the tools of one.")
+
+
+def format_tools(tools: Iterable[Tool]) -> list[str]:
+    """List what can be used, the user's own first, then the names of the rest by what they need."""
+    offered_tools = [tool for tool in tools if tool.effect is not Effect.PROTOCOL]
+    needs: dict[str, list[Tool]] = {"": []}
+    for tool in sorted(offered_tools, key=lambda offered: not offered.source):
+        needs.setdefault(tool.unavailable_reason(), []).append(tool)
+    ready = needs.pop("")
+    rows = [(tool.name, str(tool.effect), tool.description) for tool in ready]
+    lines = [f"{len(ready)} tools are ready:", *format_table(rows)]
+    for needed, others in needs.items():
+        names = ", ".join(tool.name for tool in others)
+        lines += ["", f"{len(others)} not ready: {needed}", *format_table([("", names)])]
+    return lines
 
 
 def show_tool(name: str, as_json: bool) -> None:
-    tool = find_tool(name)
+    tool = asyncio.run(fetch_tool(name))
     if as_json:
         print_json(
             {**make_tool_record(tool), "source": tool.source, "needs": tool.unavailable_reason()}
@@ -143,9 +186,7 @@ def load_file(file: Path) -> tuple[bytes, list[Tool]]:
 def disable_tool(name: str) -> None:
     """Take a tool away, by name or pattern; models do not hear of it any more."""
     disabled_tools = load().texts("tools.disabled")
-    server_names = [server.name for server in servers(load(), Path.cwd().resolve())]
-    is_of_server = any(name.startswith(f"{server_name}.") for server_name in server_names)
-    if "*" not in name and name not in disabled_tools and not is_of_server:
+    if "*" not in name and name not in disabled_tools and not find_server_of(name):
         find_tool(name)
     path = save("tools.disabled", lambda kept: [*dict.fromkeys((*kept, name))])
     print_line(f"{name} is off, by {path}.")
@@ -167,26 +208,29 @@ def enable_tool(name: str) -> None:
 def test_tool(name: str, values: Sequence[str], as_json: bool) -> int:
     """Run one tool once, as the user says: what they type here needs no other yes."""
     runtime_context.enter_context(load(), Path.cwd())
-    tools = load_tools()
-    tool = find_tool(name, tools)
-    if tool.effect is Effect.PROTOCOL:
-        raise UsageError(f"{name} is part of a protocol and does nothing by itself.")
-    mapped = map_call(name, parse_arguments(values), tools.functions, tools.only_reads)
-    problems = mapped.problems or tools.check(name, mapped.calls[0].arguments)
-    if problems:
-        faults = "; ".join(map(describe_problem, problems))
-        raise UsageError(f"{faults}.", f"`andy tools info {name}` shows its parameters.")
-    call = ToolCall("test", name, mapped.calls[0].arguments)
-    try:
-        result = asyncio.run(tools.call_typed(call))
-    except ToolError as error:
-        raise UsageError(str(error)) from error
+    result = asyncio.run(try_tool(name, parse_arguments(values)))
     if as_json:
         print_line(json.dumps(result._asdict(), ensure_ascii=False, default=str))
     else:
         print_line(neutralize_text(result.content))
         sys.stderr.write(f"{result.status}: {neutralize_text(result.did)}, {result.seconds} s\n")
     return 0 if result.ok else 1
+
+
+async def try_tool(name: str, arguments: Arguments) -> ToolResult:
+    """Call a tool with arguments as they were typed. Raises UsageError."""
+    async with open_tools(name) as tools:
+        if find_tool(name, tools).effect is Effect.PROTOCOL:
+            raise UsageError(f"{name} is part of a protocol and does nothing by itself.")
+        mapped = map_call(name, arguments, tools.functions, tools.only_reads)
+        problems = mapped.problems or tools.check(name, mapped.calls[0].arguments)
+        if problems:
+            faults = "; ".join(map(describe_problem, problems))
+            raise UsageError(f"{faults}.", f"`andy tools info {name}` shows its parameters.")
+        try:
+            return await tools.call_typed(ToolCall("test", name, mapped.calls[0].arguments))
+        except ToolError as error:
+            raise UsageError(str(error)) from error
 
 
 def describe_problem(problem: Problem) -> str:

@@ -6,9 +6,11 @@ from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.chat.typed_command import find_tools
 from andy_cli.frontends.command_line.completion_values import VALUES
-from andy_cli.frontends.management.tools_command import describe_tool, find_tool
-from andy_cli.frontends.terminal.tables import format_table
-from andy_cli.messages import Effect
+from andy_cli.frontends.management.tools_command import (
+    describe_tool,
+    find_tool,
+    format_tools,
+)
 
 
 async def list_or_describe_tools(session: ChatSession, argument: str) -> str:
@@ -16,17 +18,7 @@ async def list_or_describe_tools(session: ChatSession, argument: str) -> str:
     registry = find_tools(session)
     if argument:
         return describe_tool(find_tool(argument, registry))
-    visible_tools = [tool for tool in registry if tool.effect is not Effect.PROTOCOL]
-    width = max((len(tool.name) for tool in visible_tools), default=0)
-    rows: dict[str, list[tuple[str, str, str]]] = {}
-    for tool in visible_tools:
-        row = (tool.name.ljust(width), f"{tool.effect:8}", tool.description)
-        rows.setdefault(tool.unavailable_reason(), []).append(row)
-    ready = rows.pop("", [])
-    lines = [f"{len(ready)} tools are ready:", *format_table(ready)]
-    for needed, others in rows.items():
-        lines += ["", f"{len(others)} not ready: {needed}", *format_table(others)]
-    return "\n".join(lines)
+    return "\n".join(format_tools(registry))
 
 
 def offer_tools(session: ChatSession | None, typed: str) -> Iterable[Offer]:
