@@ -108,24 +108,24 @@ def test_the_default_model_is_kept_and_shown(tmp_path: Path) -> None:
     assert "config.toml" in shown
 
 
-def test_a_default_that_cannot_be_used_is_kept_and_said_to_be_so(tmp_path: Path) -> None:
-    kept = andy("models", "default", "nosuch:xx", home=tmp_path)
-    assert kept.code == 0
-    assert "It cannot be used as things are." in kept.out
-    assert "no provider for the model 'nosuch:xx'" in kept.out
-    refused = andy("run", "hi", home=tmp_path)
-    assert refused.code == 2
-    assert "config.toml says so" in refused.err
-    assert "andy models list" in refused.err
-    kept = andy("models", "default", "local:/nonexistent.gguf", home=tmp_path)
-    assert "It cannot be used as things are. There is no file /nonexistent.gguf." in kept.out
+def test_a_default_that_cannot_be_used_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    assert andy("models", "default", "ollama:qwen3:8b", home=tmp_path).code == 0
+    for name, problem in (
+        ("nosuch:xx", "no provider for the model 'nosuch:xx'"),
+        ("local:/nonexistent.gguf", "There is no file /nonexistent.gguf."),
+        ("anthropic:claude-x", "anthropic needs a key"),
+    ):
+        refused = andy("models", "default", name, home=tmp_path)
+        assert (refused.code, refused.out) == (2, ""), refused.out
+        assert problem in " ".join(refused.err.split())
+        assert "ollama:qwen3:8b" in andy("models", "default", home=tmp_path).out
 
 
 def test_saving_a_default_keeps_the_comments_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / ".config" / "andy" / "config.toml"
     path.parent.mkdir(parents=True)
     path.write_text("# mine\n[network]\nidle_timeout = 5 # short\n")
-    assert andy("models", "default", "m", home=tmp_path).code == 0
+    assert andy("models", "default", "vllm:m", home=tmp_path).code == 0
     assert "# mine" in path.read_text()
     assert "# short" in path.read_text()
 
@@ -135,7 +135,7 @@ def test_a_default_of_another_provider_takes_the_address_out(tmp_path: Path) -> 
     path.parent.mkdir(parents=True)
     path.write_text('base_url = "http://127.0.0.1:9/v1"\napi_key_env = "MINE"\nmodel = "vllm:m"\n')
     assert "taken out" not in andy("models", "default", "vllm:n", home=tmp_path).out
-    told = andy("models", "default", "anthropic:claude-x", home=tmp_path).out
+    told = andy("models", "default", "anthropic:claude-x", home=tmp_path, ANTHROPIC_API_KEY="x").out
     assert "base_url was that of another provider, and is taken out there." in told
     assert 'base_url = ""' in path.read_text()
     assert 'api_key_env = ""' in path.read_text()

@@ -104,15 +104,15 @@ def list_served_models(server: AddressedServer | None) -> list[tuple[str, str]]:
     return [(f"{endpoint.provider}:{name}", endpoint.base_url) for name in models]
 
 
-async def _explain_unusable(settings: Settings) -> str:
-    """Explain why the model that is set cannot be used; nothing where it can."""
+async def _check_usable(name: str) -> None:
+    """Raise UsageError for a model that could not be used, were it the default."""
+    settings = load(flags={"model": name})
     try:
         chosen = await select.choose_model(settings)
         if chosen.provider.name == "local":
             weights.check_name(chosen.endpoint.model)
     except AndyError as error:
-        return f"{error} {error.hint}".strip()
-    return ""
+        raise UsageError(f"{name} is not kept. {error}", error.hint) from error
 
 
 def pull_weights(name: str) -> None:
@@ -121,15 +121,15 @@ def pull_weights(name: str) -> None:
 
 
 def show_or_set_default(name: str) -> None:
+    """Show the default model, or keep another. Raises UsageError for one that cannot be used."""
     if name:
+        asyncio.run(_check_usable(name))
         others = list_of_other_provider(name)
         path = save("model", name)
         sys.stdout.write(f"{name} is used from now on; this is kept in {path}.\n")
         for key in others:
             save(key, "")
             sys.stdout.write(f"{key} was that of another provider, and is taken out there.\n")
-        if problem := asyncio.run(_explain_unusable(load())):
-            sys.stdout.write(f"It cannot be used as things are. {problem}\n")
         return
     value = load()["model"]
     sys.stdout.write(f"{value.value or 'nothing is set'} ({value.origin})\n")
