@@ -243,6 +243,8 @@ def test_a_host_with_its_port_is_taken_for_a_url(home: Path) -> None:
     ):
         terminal.type(f"{server.url.removeprefix('http://')}\r")
         terminal.sees("Use it from now on?")
+        terminal.type("hello\r")
+        terminal.sees("'hello' is no answer: y or n, or Esc for no.")
         terminal.type("n\r")
         terminal.sees("alpha of openai (you chose it)")
 

@@ -13,6 +13,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.terminal.messages import explain_error
 from andy_cli.guard.addresses import check_base_url, show_url
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.models import discovery, select
 from andy_cli.models.client import Endpoint, Provider
 from andy_cli.models.discovery import FoundServer
@@ -24,7 +25,7 @@ from andy_cli.settings import save
 
 SMALL = "smollm2"
 MEGABYTE = 1_000_000
-YES = ("y", "yes", "1")
+YES, NO = ("y", "yes", "1"), ("n", "no")
 REFUSED = (401, 403)
 """The statuses of answers to a wrong key, or to none."""
 
@@ -192,10 +193,15 @@ class ModelChoice:
             self._tell(f"A number from 1 to {len(names)}, or a name.")
 
     async def _ask_agreement(self, question: str) -> bool:
-        try:
-            return (await self._ask(question)).strip().lower() in YES
-        except EOFError:
-            return False
+        """Ask until the answer is a yes or a no; Esc is a no."""
+        while True:
+            try:
+                answer = (await self._ask(question)).strip()
+            except EOFError:
+                return False
+            if answer.lower() in (*YES, *NO):
+                return answer.lower() in YES
+            self._tell(f"{spell_out(answer)!r} is no answer: y or n, or Esc for no.")
 
 
 def is_address(text: str) -> bool:
