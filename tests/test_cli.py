@@ -101,6 +101,13 @@ def test_models_without_a_command_are_listed(tmp_path: Path) -> None:
     assert "* is used" in alone.out
 
 
+def test_why_a_model_that_is_named_cannot_be_used_is_said_below_the_list(tmp_path: Path) -> None:
+    for words in (("-m", "fake", "models", "list"), ("models", "list", "-m", "fake")):
+        listed = andy(*words, home=tmp_path)
+        assert (listed.code, "local:smollm2" in listed.out) == (0, True)
+        assert "There is no provider for the model 'fake' here" in listed.out
+
+
 def test_the_default_model_is_kept_and_shown(tmp_path: Path) -> None:
     assert andy("models", "default", "ollama:qwen3:8b", home=tmp_path).code == 0
     shown = andy("models", "default", home=tmp_path).out

@@ -56,23 +56,20 @@ async def _gather_models(settings: Settings) -> ModelList:
     if server and server.problem:
         subject = _name_model(server.endpoint) if server.endpoint.model else "What is set"
         return ModelList(rows, problem=f"{subject} cannot be used: {server.problem}")
-    used, reason = await _find_model_in_use(settings)
-    if used and used not in [name for name, _ in rows]:
-        rows.insert(0, (used, reason))
-    return ModelList(rows, used, reason)
+    try:
+        chosen = await select.choose_model(settings)
+    except AndyError as error:
+        # Where none is named, the list says which there are.
+        problem = f"{error} {error.hint}".strip() if settings.text("model") else ""
+        return ModelList(rows, problem=problem)
+    used = _name_model(chosen.endpoint)
+    if used not in [name for name, _ in rows]:
+        rows.insert(0, (used, chosen.why))
+    return ModelList(rows, used, chosen.why)
 
 
 def _name_model(endpoint: Endpoint) -> str:
     return f"{endpoint.provider}:{endpoint.model}"
-
-
-async def _find_model_in_use(settings: Settings) -> tuple[str, str]:
-    """Find the model that would be used, and why; two empty texts where there is none."""
-    try:
-        chosen = await select.choose_model(settings)
-    except UsageError:
-        return "", ""
-    return _name_model(chosen.endpoint), chosen.why
 
 
 async def find_models(
