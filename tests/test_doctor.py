@@ -220,7 +220,7 @@ def test_mcp_servers_are_tried_one_by_one(tmp_path: Path) -> None:
     grades = {name: found[f"mcp {name}"][0]["grade"] for name in entries}
     assert grades == {"good": "ok", "late": "fail", "gone": "fail"}
     assert "tools, " in found["mcp good"][0]["message"]
-    assert found["mcp gone"][0]["fix"] == "andy mcp test gone"
+    assert found["mcp gone"][0]["fix"] == f"${{EDITOR:-vi}} {path}"
 
 
 def test_a_state_folder_that_cannot_be_written_fails(tmp_path: Path) -> None:

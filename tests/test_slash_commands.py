@@ -317,10 +317,12 @@ def test_why_knows_lines_that_are_quoted_and_what_was_done() -> None:
 def test_mcp_servers_are_told_with_why_they_fail_and_what_to_type_next(home: Path) -> None:
     script = {"command": sys.executable, "args": ["-m", "tests.memory_server"], "cwd": str(ROOT)}
     add_servers(home, memory=script, broken={"command": "no-such-program"})
-    with chatting([streamed("Hello.")], columns=120) as terminal:
+    with chatting([streamed("Hello.")], columns=220) as terminal:
         enter(terminal, "hi, memory and broken", "Hello.")
         for _ in range(2):  # why it failed stays to be seen
-            text = enter(terminal, "/mcp", "fix: `andy mcp test broken`, then /mcp restart broken")
+            text = enter(terminal, "/mcp", "then /mcp restart broken")
+            file = home / ".config" / "andy" / "mcp.json"
+            assert f"fix: `${{EDITOR:-vi}} {file}`" in " ".join(text.split())
             assert "broken  failed: there is no program 'no-such-program'" in text
             assert re.search(r"^memory +ready, \d+ tools", text, re.MULTILINE)
             enter(terminal, "/context", "in all")

@@ -17,7 +17,7 @@ from andy_cli.frontends.terminal.messages import list_choices
 from andy_cli.frontends.terminal.tables import print_json, print_line, print_table
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.settings import load
-from andy_cli.toolbox.mcp.connection import MISSING, McpConnection
+from andy_cli.toolbox.mcp.connection import MISSING, NO_PROGRAM, McpConnection
 from andy_cli.toolbox.mcp.hub import Hub
 from andy_cli.toolbox.mcp.servers import (
     NAME,
@@ -316,6 +316,6 @@ def suggest_fix(server: McpServer, state: str = "") -> str:
     """The command that mends a server which cannot be used, or tells more of why."""
     if "andy mcp login" in state:
         return f"andy mcp login {server.name}"
-    if server.fault:  # trying it says only the same again
+    if server.fault or state.startswith(NO_PROGRAM):  # trying it says only the same again
         return suggest_edit(server.file)
     return f"andy mcp test {server.name}"

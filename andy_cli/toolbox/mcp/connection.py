@@ -20,6 +20,8 @@ from andy_cli.toolbox.mcp.servers import McpServer, ServerTool, log_of
 from andy_cli.toolbox.terminal.processes import tell_marked
 
 MISSING = "it needs the MCP client: pip install 'andy-cli[mcp]'"
+NO_PROGRAM = "there is no program"
+"""The beginning of a state: the command of the server does not exist."""
 
 
 NOTICE = 0.5
@@ -208,7 +210,7 @@ def reason(error: BaseException) -> str:
     """The first thing that went wrong, in words."""
     error = first_cause(error)
     if isinstance(error, FileNotFoundError):
-        return f"there is no program {error.filename!r}"
+        return f"{NO_PROGRAM} {error.filename!r}"
     words = explain_unreadable(error) or one_line(str(error))[:300] or type(error).__name__
     return words.removesuffix(".")
 
