@@ -410,9 +410,9 @@ def test_a_slow_server_is_told_in_one_line_and_when_it_is_ready(home: Path) -> N
         assert registry.get("fine.upsert_memory") is not None
 
     told = with_servers([ours(SLOW="3"), ours("fine")], doing)
-    assert told[0].startswith("Still starting: the server")
+    assert told[0].startswith("Still starting: the MCP server")
     assert "kom.memory.v1" in told[0]
-    assert told.count("The server kom.memory.v1 is ready.") == 1
+    assert told.count("The MCP server `kom.memory.v1` is ready.") == 1
 
 
 @pytest.mark.parametrize(
@@ -471,7 +471,7 @@ def test_a_server_that_cannot_be_used_says_why_and_the_others_work(
         assert registry.get("fine.upsert_memory") is not None
 
     told = with_servers([server, ours("fine")], doing)
-    [problem] = [each for each in told if f"{server.name} cannot" in each or ": it " in each]
+    [problem] = [each for each in told if f"`{server.name}` cannot be used: " in each]
     assert why in problem
 
 
@@ -539,7 +539,7 @@ def test_a_tool_with_an_odd_name_is_left_out_and_that_is_said(
         assert len(registry) == len(hub.connections[0].tools) - 1
 
     (told,) = [each for each in with_servers([ours("odd", ODD=name)], doing) if "left out" in each]
-    assert told.startswith(f"Tools of the server odd are left out: {why}")
+    assert told.startswith(f"Tools of the MCP server `odd` are left out: {why}")
 
 
 def test_the_doctor_warns_of_tools_that_are_left_out(home: Path) -> None:
@@ -994,7 +994,7 @@ def test_a_server_that_was_away_is_not_reached_again_by_what_was_closed(home: Pa
         await connection.close()
         with listening("tests.memory_server", port):
             late = await called(registry, "mem.upsert_memory", items=[])
-            assert late.content.startswith("The server mem is not there: ")
+            assert late.content.startswith("The MCP server `mem` is not there: ")
             assert not connection.ready
 
     with ExitStack() as stack:
@@ -1346,7 +1346,10 @@ def test_a_server_that_is_switched_off_is_no_fault(home: Path) -> None:
     assert found["mcp t"]["fix"] == f"${{EDITOR:-vi}} {file}"
     with ModelServer([streamed("Well.")]) as server:
         done = andy("run", "hi", "--base-url", server.url, "-m", "m", home=home)
-    assert ("off: " in done.err, "t: the environment variable NOPE" in done.err) == (False, True)
+    assert (
+        "`off`" in done.err,
+        "`t` cannot be used: the environment variable NOPE" in done.err,
+    ) == (False, True)
     assert "switched off" in andy("mcp", "list", home=home).out
 
 

@@ -96,7 +96,7 @@ class McpConnection:
             await self._connect_anew(name)
         session = self._session
         if session is None:
-            raise ToolError(f"The server {self.server.name} is not there: {self.state}.")
+            raise ToolError(f"The MCP server `{self.server.name}` is not there: {self.state}.")
         try:
             data, failed = await session.call(name, arguments)
         except ToolTimeout:
@@ -120,7 +120,7 @@ class McpConnection:
                 await self._settled.wait()
         if self._find_tool(name) != asked_for:
             raise ToolError(
-                f"The server {self.server.name} came back, and {name} is not what it was.",
+                f"The MCP server `{self.server.name}` came back, and {name} is not what it was.",
                 "Nothing was sent to it: look at its tools again.",
             )
 
@@ -133,8 +133,10 @@ class McpConnection:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._over.wait(), NOTICE)
         if self._session is None:
-            message = f"The server {self.server.name} ended during the call: it may have been done."
-            return ToolError(message, may_be_done=True)
+            name = f"The MCP server `{self.server.name}`"
+            return ToolError(
+                f"{name} ended during the call: it may have been done.", may_be_done=True
+            )
         is_unreadable = bool(explain_unreadable(error))
         done = " The call may have been done." if is_unreadable else ""
         may_be_done = is_unreadable or (isinstance(error, ToolError) and error.may_be_done)

@@ -39,7 +39,9 @@ class Hub:
         for connection in self.connections:
             connection.start()
             if connection.server.fault and not connection.server.is_off:
-                self._tell(f"{connection.server.name}: {connection.state}.")
+                self._tell(
+                    f"The MCP server `{connection.server.name}` cannot be used: {connection.state}."
+                )
         if self.connections:
             self._watch = asyncio.create_task(self._tell_slow())
 
@@ -97,10 +99,8 @@ class Hub:
         self._slow |= set(slow_servers)
         if slow_servers:
             kind, possessive = ("server", "Its") if len(slow_servers) == 1 else ("servers", "Their")
-            self._tell(
-                f"Still starting: the {kind} {', '.join(slow_servers)}. "
-                f"{possessive} tools join later."
-            )
+            names = ", ".join(f"`{name}`" for name in slow_servers)
+            self._tell(f"Still starting: the MCP {kind} {names}. {possessive} tools join later.")
 
     def _replace_tools(self, connection: McpConnection) -> None:
         name = connection.server.name
@@ -110,16 +110,16 @@ class Hub:
             self._tell_left_out(connection)
             if name in self._slow:
                 self._slow.discard(name)
-                self._tell(f"The server {name} is ready.")
+                self._tell(f"The MCP server `{name}` is ready.")
         elif connection.state not in ("starting", "ready"):
             comes_back = " The next call of its tools tries again." if connection.tools else ""
-            self._tell(f"The server {name} cannot be used: {connection.state}.{comes_back}")
+            self._tell(f"The MCP server `{name}` cannot be used: {connection.state}.{comes_back}")
 
     def _tell_left_out(self, connection: McpConnection) -> None:
         """Tell which tools of a server cannot be used; the same ones once."""
         name, left_out = connection.server.name, describe_left_out(connection)
         if left_out and self._left_out.get(name) != left_out:
-            self._tell(f"Tools of the server {name} are left out: {left_out}.")
+            self._tell(f"Tools of the MCP server `{name}` are left out: {left_out}.")
         self._left_out[name] = left_out
 
 
