@@ -15,7 +15,7 @@ from andy_cli.agent.conversation import AnswerProvenance
 from andy_cli.agent.grounding.evidence import ActionRecord, Evidence
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_controller import ChatController
-from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.chat_session import MODES, ChatSession
 from andy_cli.frontends.chat.command_lookup import (
     find_command,
     find_offers,
@@ -124,6 +124,25 @@ def test_the_help_of_model_says_what_it_takes(capsys: pytest.CaptureFixture[str]
         "/model [NAME] show or change the model /model lists the models, each with its number; "
         "/model NUMBER, NAME, PROVIDER:NAME or a URL changes it. also: /models"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("undo", ["/undo earlier takes back", "/undo skip leaves"]),
+        ("mode", [f"{name}: {meaning}" for name, meaning in MODES.items()]),
+        ("why", [OWN_WORDS]),
+    ],
+)
+def test_the_help_of_a_command_says_more_than_its_line_in_the_list(
+    name: str, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def nobody(text: str, begun: str = "", secret: bool = False) -> str:
+        raise AssertionError(f"asked {text}")
+
+    asyncio.run(ChatController(Options(), nobody).answer_line(f"/help {name}"))
+    said = " ".join(capsys.readouterr().out.split())
+    assert [each for each in words if each not in said] == []
 
 
 @pytest.mark.parametrize(

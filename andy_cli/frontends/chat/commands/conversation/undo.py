@@ -46,4 +46,13 @@ async def undo_change(session: ChatSession, argument: str) -> str:
     )
 
 
-COMMAND = SlashCommand("undo", "/undo [earlier|skip]", "undo the last change of files", undo_change)
+COMMAND = SlashCommand(
+    "undo",
+    "/undo [earlier|skip]",
+    "undo the last change of files",
+    undo_change,
+    details=f"""/undo takes back the last call that changed files; again, the one before it.
+/undo {EARLIER} takes back a change of an earlier conversation in this folder.
+/undo {SKIP} leaves the change as it is: the next /undo takes back the one before it.
+A file that was changed since stays as it is, and the model is told what was taken back.""",
+)

@@ -80,5 +80,11 @@ def describe_source(sources: Sequence[Source], result: int | None, snippet: str)
 
 
 COMMAND = SlashCommand(
-    "why", "/why", "show what each sentence of the last answer is based on", explain_answer
+    "why",
+    "/why",
+    "show what each sentence of the last answer is based on",
+    explain_answer,
+    details=f"""Below each sentence stands the tool's result or attached text that it rests on,
+or `{OWN_WORDS}`.
+What nothing supports, and what was corrected, stands at the end.""",
 )

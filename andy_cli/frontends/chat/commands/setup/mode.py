@@ -19,4 +19,6 @@ COMMAND = SlashCommand(
     "when andy asks before it acts",
     show_or_set_mode,
     complete=lambda session, typed: MODES.items(),
+    details="\n".join(f"{name}: {meaning}" for name, meaning in MODES.items())
+    + "\n/mode alone shows the mode; Shift-Tab goes through all but auto.",
 )
