@@ -377,7 +377,7 @@ def test_chat_asks_before_a_secret_is_attached_and_a_no_sends_nothing(folder: Pa
         with Terminal("chat", *to, folder=folder) as terminal:
             say(terminal, "sum up @.env")
             terminal.sees(".env may hold secrets")
-            terminal.sees("4 no (asks why)")
+            terminal.sees("4 no (say why)")
             terminal.type("n\r")
             terminal.sees(".env is not attached: you said no.")
         assert not server.requests

@@ -906,8 +906,8 @@ def test_what_was_typed_before_a_question_never_answers_it_in_a_dumb_terminal(
     with chatting(script, folder=tmp_path, TERM="dumb") as terminal:
         terminal.type("write it\r")
         terminal.type("1\rand two\ry")
-        terminal.sees("4 no (asks why)")
-        assert terminal.settle(0.5).rstrip().endswith("4 no (asks why)")
+        terminal.sees("4 no (say why)")
+        assert terminal.settle(0.5).rstrip().endswith("4 no (say why)")
         assert not (tmp_path / "n.txt").exists()
         terminal.type("n\r")
         terminal.sees("> 1")
@@ -945,7 +945,7 @@ def inside(tmp_path: Path) -> Path:
     return folder
 
 
-QUESTION = "4 no (asks why)"
+QUESTION = "4 no (say why)"
 
 
 @pytest.mark.parametrize("answer", ["y", "yes", "YES", "1"])
@@ -991,7 +991,7 @@ def test_what_is_neither_yes_nor_no_is_asked_again(inside: Path, outside: Path) 
         terminal.sees(QUESTION)
         terminal.type("perhaps\r")
         terminal.wait(lambda: terminal.text.count(QUESTION) == 2, "second question")
-        terminal.sees("'perhaps' is no answer: type 1, 2, 3, 4, or Esc for no.")
+        terminal.sees("'perhaps' is no answer: type 1 (y), 2 (s), 3 (a), 4 (n), or Esc for no.")
         terminal.type("\r")
         terminal.wait(lambda: terminal.text.count(QUESTION) == 3, "third question")
 
@@ -1007,7 +1007,7 @@ def test_a_sentence_that_begins_like_a_yes_allows_nothing(
         terminal.type("look\r")
         terminal.sees(QUESTION)
         terminal.type(f"{answer}\r")
-        terminal.sees(f"'{answer}' is no answer: type 1, 2, 3, 4, or Esc for no.")
+        terminal.sees(f"'{answer}' is no answer: type 1 (y), 2 (s), ")
         terminal.wait(lambda: terminal.text.count(QUESTION) == 2, "second question")
         terminal.type("No, not there\r")
         assert "• was not allowed to list the music" in terminal.prompts()

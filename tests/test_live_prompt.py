@@ -12,7 +12,7 @@ from tests.tmux import Tmux, needs_tmux
 
 pytestmark = pytest.mark.slow
 PUSHES = called("terminal_execute", '{"command": "git push origin main"}')
-ANSWERS = "1 once  2 this session  3 always  4 no (asks why) "
+ANSWERS = "1 once  2 this session  3 always  4 no (say why) "
 STALLED = [status(), event({"content": "The first half. "}), {"op": "stall"}]
 
 
@@ -213,7 +213,7 @@ def test_answers_that_go_through_a_pipe_stand_below_what_was_sent() -> None:
 def test_every_answer_to_a_question_is_shown_in_a_narrow_terminal() -> None:
     with chatting([PUSHES, streamed("Fine.")], columns=24, rows=12) as terminal:
         terminal.type("push\r")
-        terminal.sees("1 once  2 this session\n3 always  4 no (asks\nwhy)\n>")
+        terminal.sees("1 once  2 this session\n3 always  4 no (say why)\n>")
         terminal.paste("4\nnot now")
         terminal.sees("\n> 4\n  not now")
         terminal.type("\x03")

@@ -290,7 +290,7 @@ def test_a_display_is_no_part_of_the_json() -> None:
 # ----------------------------------------------------------------- in a real terminal
 
 EDIT = {"file": "src/calc.py", "old_string": "return a - b", "new_string": "return a + b"}
-QUESTION = "4 no (asks why)"
+QUESTION = "4 no (say why)"
 
 
 @pytest.fixture

@@ -300,7 +300,7 @@ def test_orders_in_what_was_printed_are_nobodys_and_the_typed_command_is_the_use
         terminal.sees("andy knows this output")
         say(terminal, "what does it say?")
         terminal.sees("this repeats what came with a message")
-        terminal.sees("4 no (asks why)")
+        terminal.sees("4 no (say why)")
         terminal.type("n\r")
         terminal.sees("No.")
         say(terminal, "!cp log.txt again.txt; rm again.txt")

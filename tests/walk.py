@@ -206,7 +206,7 @@ def ask_before_change(walker: Walker) -> None:
     """Before a file is changed the change is shown, and a question asked."""
     walker.enter("fix the bug in calc.py")
     walker.sees("andy wants to edit calc.py")
-    walker.sees("4 no (asks why)")
+    walker.sees("4 no (say why)")
 
 
 def change_file(walker: Walker) -> None:

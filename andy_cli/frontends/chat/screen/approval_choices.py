@@ -24,6 +24,8 @@ EDIT = ("e", "edit")
 ALL = ("d", "diff", "all")
 """Shows what was too long for the screen."""
 NO = ("n", "no", "4")
+LETTERS = {"1": "y", "2": "s", "3": "a", "4": "n"}
+"""The letters that mean the same as the numbers of the answers."""
 PUNCTUATION = ",.:;"
 ASKS_WHY = ("4",)
 KEY = "d shows all"
@@ -54,7 +56,7 @@ class ApprovalChoices(NamedTuple):
             answers.append("2 this session")
         if self.always:
             answers.append("3 always")
-        return [*answers, "4 no (asks why)"]
+        return [*answers, "4 no (say why)"]
 
     @property
     def answer_line(self) -> str:
@@ -202,9 +204,10 @@ def refuse_with_reason(reason: str) -> ApprovalAnswer:
 
 def describe_bad_answer(written_answer: str, offered: ApprovalChoices) -> str:
     """Describe what can be answered, to somebody who typed something else."""
-    numbers = ", ".join(answer[0] for answer in offered.answers)
+    numbers = [answer[0] for answer in offered.answers]
+    keys = ", ".join(f"{number} ({LETTERS[number]})" for number in numbers)
     typed = spell_out(written_answer.strip()[:40])
-    return f"{typed!r} is no answer: type {numbers}, or Esc for no."
+    return f"{typed!r} is no answer: type {keys}, or Esc for no."
 
 
 def parse_edited_rules(text: str, rules: Rules, tools: Collection[str]) -> ApprovalAnswer:
