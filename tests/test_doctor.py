@@ -70,7 +70,7 @@ def test_a_window_that_our_prompt_does_not_fit_fails(tmp_path: Path) -> None:
         with ModelServer([streamed("unused")], facts=listing(context)) as server:
             to = ("--base-url", server.url, "--model", "m")
             (found,) = examine(tmp_path, *to)["model openai"]
-        assert (found["grade"], f"context {context}" in found["message"]) == (grade, True)
+        assert (found["grade"], f"context window {context}" in found["message"]) == (grade, True)
 
 
 def test_every_unknown_setting_is_named_with_the_one_that_was_meant(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_what_was_learned_of_native_tools_is_told(tools: bool, tmp_path: Path) -
         to = ("--base-url", server.url, "--model", "m")
         assert andy("run", *to, "hi", home=tmp_path, cwd=tmp_path).code == 0
         (found,) = examine(tmp_path, *to)["model openai"]
-    refusal = "native tools refused" in found["message"]
+    refusal = "refuses native tools" in found["message"]
     assert refusal is not tools
 
 

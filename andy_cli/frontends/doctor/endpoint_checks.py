@@ -140,9 +140,9 @@ def judge_window(
 ) -> Finding:
     """Judge if andy's prompt of so many tokens fits the window; `bad_grade` is the grade if not."""
     if not isinstance(context, int):
-        message = ", ".join([*facts, f"context not told, our prompt takes {size}"])
+        message = ", ".join([*facts, f"context window unknown, andy's prompt takes {size} tokens"])
         return Finding(subject, "ok", message)
-    message = ", ".join([*facts, f"context {context}, our prompt takes {size}"])
+    message = ", ".join([*facts, f"context window {context} tokens, andy's prompt takes {size}"])
     if size + MIN_FREE_TOKENS > context:
         return Finding(subject, bad_grade, f"{message}: too small", suggested_fix)
     if size > context // 2:
@@ -171,9 +171,13 @@ def is_missing(endpoint: Endpoint, models: Sequence[str]) -> bool:
 
 def describe_native_tools(record: dict[str, object]) -> str:
     """Describe if native tools are taken, and what the server was seen to refuse."""
-    native = {True: "taken", False: "refused", None: "tried when needed"}
+    native = {
+        True: "takes native tools",
+        False: "refuses native tools",
+        None: "native tools tried when needed",
+    }
     takes_native = record["native_tools"]
-    message = f"native tools {native[takes_native if isinstance(takes_native, bool) else None]}"
+    message = native[takes_native if isinstance(takes_native, bool) else None]
     refused = record["server_refuses"]
     left_out = ", ".join(map(str, refused)) if isinstance(refused, list) else ""
     return f"{message}, left out: {left_out}" if left_out else message
