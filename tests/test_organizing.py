@@ -183,7 +183,7 @@ def test_changes_inside_are_free_in_edits_asked_in_ask_and_refused_in_plan(
     make(workspace, "a.txt")
     before = files(workspace)
     result, asked = decided("plan", name, arguments)
-    assert result == "in plan mode nothing is changed: a plan is wanted"
+    assert result == "in plan mode nothing is changed, only planned"
     result, asked = decided("ask", name, arguments, answer=False)
     assert (result, len(asked), files(workspace)) == ("the user said no", 1, before)
     done(name, **arguments)

@@ -805,7 +805,7 @@ def test_a_wrong_total_goes_back_once_and_is_marked_for_who_is_strict(tmp_path: 
     with ModelServer([call, wrong]) as server:
         done = run(server, tmp_path, "total of costs.csv?", cwd=tmp_path)
     assert (done.code, done.out) == (0, "The total is 554.70.\n")
-    assert "Nothing that was found supports: 554.70." in done.err
+    assert "No result of a tool shows: 554.70." in done.err
     with ModelServer([call, wrong]) as server:
         done = run(server, tmp_path, "--strict", "total of costs.csv?", cwd=tmp_path)
     assert (done.code, done.out) == (1, "The total is 554.70 (not verified).\n")

@@ -402,7 +402,7 @@ async def doubt_announcement(conversation: Conversation, state: TurnState) -> As
 
 def doubt_claims(claims: Sequence[Claim]) -> Event:
     texts = ", ".join(map(describe_claim, claims))
-    warning = f"Nothing that was found supports: {texts}. Asking once more."
+    warning = f"No result of a tool shows: {texts}. The model is asked once more."
     return events.Failed("warning", "grounding", warning)
 
 
@@ -563,7 +563,7 @@ def describe_error(state: TurnState) -> dict[str, str] | None:
         return {"kind": error.kind, "message": error.message, "hint": error.hint}
     reasons = [str(action) for action in state.not_done]
     if state.subtype == "error_unsupported":
-        reasons = [f"Nothing that was found supports: {', '.join(state.unsupported)}"]
+        reasons = [f"No result of a tool shows: {', '.join(state.unsupported)}"]
     message = "; ".join(reasons) or state.stop_reason or state.question or state.answer
     return {"kind": state.subtype.removeprefix("error_"), "message": message, "hint": ""}
 

@@ -398,7 +398,7 @@ class Gate:
             return Decision(False, reason)
         consent_reason = self._explain_needed_consent(request, resolved_paths)
         if self.mode == "plan" and consent_reason and request.effect in CHANGING_EFFECTS:
-            return Decision(False, "in plan mode nothing is changed: a plan is wanted")
+            return Decision(False, "in plan mode nothing is changed, only planned")
         if reason := request.injection_reason:
             return await self._ask_user(request, resolved_paths, reason, only_once=True)
         if reason := self._rule_asks(rule_subject):

@@ -144,9 +144,7 @@ class TurnView:
                 style = markdown.ERROR if severity == "error" else markdown.WARNING
                 self._print_line(format_problem(message, hint), style)
             case events.Audited(unsupported=names) if names:
-                self._print_line(
-                    f"Nothing that was found supports: {', '.join(names)}", markdown.WARNING
-                )
+                self._print_line(f"No result of a tool shows: {', '.join(names)}", markdown.WARNING)
             case events.Ended():
                 self._told_shortening = self._is_withdrawn = False
                 self.finish_text()
