@@ -670,6 +670,13 @@ def test_each_permission_is_told_with_where_it_was_said(home: Path) -> None:
         text = enter(terminal, "/permissions", "Rules are kept in")
     assert f"allow Bash(make *)  ({file})" in text
     assert "allow Bash(npm test)  (--allow)" in text
+    assert "no rules" not in text
+
+
+@slow
+def test_where_there_are_no_rules_permissions_says_so(home: Path) -> None:
+    with chatting([streamed("x")], columns=120) as terminal:
+        assert "There are no rules.\n" in enter(terminal, "/permissions", "Rules are kept in")
 
 
 @slow

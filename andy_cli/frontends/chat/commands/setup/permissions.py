@@ -17,6 +17,8 @@ async def show_permissions(session: ChatSession, argument: str) -> str:
             f"{kind:5} {rule_text}  ({find_origin(session, kind, rule_text)})"
             for rule_text in rules
         ]
+    if not any(getattr(gate.rules, kind) for kind in KINDS):
+        lines.append("There are no rules.")
     lines += [f"allow {spell_out(grant)}  (for this session)" for grant in gate.list_grants()]
     return "\n".join([*lines, f"Rules are kept in {config_folder() / 'config.toml'}, under guard."])
 
