@@ -109,6 +109,7 @@ def test_a_line_is_taken_as_its_writer_means_it(
         (["replya"], "andy replay"),
         (["server"], "andy serve"),
         (["modles", "list"], "andy models list"),
+        (["rnu", "hi"], "andy run"),
         (["modles", "lst", "--json"], "andy models list"),
         (["tool", "--json"], "andy tools"),
         (["rnu", "list my music"], "andy run"),

@@ -74,7 +74,8 @@ def reject_misspelt(words: Sequence[str], commands: Commands) -> None:
         return
     own_commands = commands[nearest_name]
     subcommand = second if second in own_commands else find_nearest(second, own_commands)
-    if len(words) == 1 or second.startswith("-") or " " in second or subcommand:
+    is_mistyped = sorted(first.lower()) == sorted(nearest_name)  # `rnu`: hardly a word
+    if len(words) == 1 or second.startswith("-") or " " in second or subcommand or is_mistyped:
         meant_line = " ".join(filter(None, ("andy", nearest_name, subcommand)))
         raise UsageError(
             f"There is no command {first!r}.",
