@@ -486,10 +486,19 @@ def debug(
 def mcp_add(
     name: Annotated[str, typer.Argument(help="what to call it; `all` with --from")],
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="COMMAND ARGS... | URL", help="after `--`")
+        list[str] | None,
+        typer.Argument(
+            metavar="COMMAND ARGS... | URL", help="the program, after `--`, or the address"
+        ),
     ] = None,
-    env: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
-    header: Annotated[list[str] | None, typer.Option(metavar="NAME:VALUE")] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="an environment variable of the program"),
+    ] = None,
+    header: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME:VALUE", help="an HTTP header for the address"),
+    ] = None,
     transport: Annotated[str, typer.Option(help="stdio or http; default: detected")] = "",
     scope: Annotated[str, typer.Option(help="user, or project: .mcp.json here")] = "user",
     source: Annotated[

@@ -176,8 +176,8 @@ SHARED_OPTIONS = (
     Option("--plain", "print without colours, and never redraw", bool),
     Option(
         "--allow --allowed-tools",
-        "allow this without asking: a tool, a kind of action, or a rule such as 'Bash(git log *)';"
-        " several with commas",
+        "allow this without asking: a tool, an effect such as write (`andy tools list` shows it),"
+        " or a rule such as 'Bash(git log *)'; several with commas",
         list,
         metavar="RULE",
         values="rules",

@@ -31,11 +31,13 @@ def trust_folder(folder: str, listed: bool, remove: bool, as_json: bool) -> None
     servers_here = ", ".join(dict.fromkeys(server_names)) or "none"
     save("trust.folders", lambda kept: [*dict.fromkeys((*kept, path))])
     sys.stdout.write(
-        f"{path} is trusted, with the folders in it: its .andy/config.toml may tighten what is"
-        " allowed, and the tools in its .andy/tools are loaded; its AGENTS.md tells the model how"
-        " to work here, and in the folders in it too if it is the root of a repository; chat offers"
-        " the commands in its .andy/commands; chat and run start the programs of its"
-        f" MCP servers, now {servers_here}.\n"
+        f"{path} is trusted, with the folders in it:\n"
+        "  .andy/config.toml  may tighten what is allowed.\n"
+        "  .andy/tools        Its tools are loaded.\n"
+        "  .andy/commands     Chat offers its commands.\n"
+        "  AGENTS.md          tells the model how to work here. That of the root of a repository\n"
+        "                     holds in the folders in it too.\n"
+        f"  MCP servers        Chat and run start their programs. Now: {servers_here}.\n"
     )
 
 
