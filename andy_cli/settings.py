@@ -36,6 +36,8 @@ class Setting(NamedTuple):
     """Why it stays at its default, where it does."""
     may_be_number: bool = False
     """It is a number, or empty."""
+    least: int = 0
+    """The smallest number that it can be."""
 
 
 ORIGINS = ("", "/", "$", "--")
@@ -88,7 +90,10 @@ SETTINGS = (
     Setting("network.tries", 4, "how often a request is sent at most, the first time included"),
     Setting("network.scan", True, "look for model servers on this machine"),
     Setting(
-        "limits.rounds", 20, "rounds of one turn at most: requests to the model (also --max-turns)"
+        "limits.rounds",
+        20,
+        "rounds of one turn at most: requests to the model (also --max-turns)",
+        least=1,
     ),
     Setting("limits.calls_per_reply", 20, "tool calls in one reply at most"),
     Setting("limits.context", 0, "context window in tokens; 0: as the model's server says"),
@@ -294,7 +299,7 @@ def load_what_fits(
             faults.append(error)
     for key, value, origin in layers:
         try:
-            values[key] = Value(_fit(key, value, origin), origin, values.get(key))
+            values[key] = Value(_fit(key, value, f"{origin}: "), origin, values.get(key))
         except UsageError as error:
             faults.append(error)
     notes: list[str] = []
@@ -329,7 +334,7 @@ def _tighten(values: dict[str, Value], folder: Path) -> list[str]:
 def _tighten_by_file(values: dict[str, Value], file: Path) -> list[str]:
     notes = []
     for key, written, origin in _from_file(file):
-        fitted = _fit(key, written, origin)
+        fitted = _fit(key, written, f"{origin}: ")
         now = values[key].value if key in values else ""
         if key in ADDED and isinstance(now, tuple) and isinstance(fitted, tuple):
             origins = f"{values[key].origin} and {origin}" if now else origin
@@ -431,18 +436,18 @@ ALL_SETTINGS = "`andy config show` lists all settings."
 TRUE, FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
 
-def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tuple[str, ...]:
-    """The value in the type of the key's default."""
-    setting = check_key(key, f"{origin}: ")
+def _fit(key: str, value: object, place: str = "") -> str | int | float | bool | tuple[str, ...]:
+    """The value in the type of the key's default; `place` stands before what is wrong."""
+    setting = check_key(key, place)
     default = setting.default
     # Several hosts are one text with commas, and may stand in a list.
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value).strip()
     if setting.choices:
         text = text.lower() or str(default)
-    _check_text(setting, text, origin)
+    _check_text(setting, text, place)
     if isinstance(default, bool):
         if text.lower() not in TRUE | FALSE:
-            raise UsageError(f"{origin}: {key} is true or false, not {text!r}.")
+            raise UsageError(f"{place}{key} is true or false, not {text!r}.")
         return text.lower() in TRUE
     if isinstance(default, tuple):
         if isinstance(value, list | tuple):
@@ -450,32 +455,34 @@ def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tup
         return tuple(split_outside_brackets(text, os.pathsep))
     if isinstance(default, str):
         return text
-    return _number(key, text, origin, float if isinstance(default, float) else int)
+    return _number(setting, text, place, float if isinstance(default, float) else int)
 
 
-def _check_text(setting: Setting, text: str, origin: str) -> None:
+def _check_text(setting: Setting, text: str, place: str) -> None:
     """Check what holds for a value of whatever type. Raises UsageError."""
     key = setting.key
     if setting.choices and text not in setting.choices:
-        raise UsageError(f"{origin}: {key} is {_either(setting.choices)}, not {text!r}.")
+        raise UsageError(f"{place}{key} is {_either(setting.choices)}, not {text!r}.")
     if setting.fixed and text.lower() not in FALSE:
-        raise UsageError(f"{origin}: {key} stays false: {setting.fixed}.")
+        raise UsageError(f"{place}{key} stays false: {setting.fixed}.")
     if setting.may_be_number and text:
-        _number(key, text, origin, float)
+        _number(setting, text, place, float)
 
 
 def _either(choices: Sequence[str]) -> str:
     return f"{', '.join(choices[:-1])} or {choices[-1]}"
 
 
-def _number(key: str, text: str, origin: str, kind: Callable[[str], int | float]) -> int | float:
+def _number(
+    setting: Setting, text: str, place: str, kind: Callable[[str], int | float]
+) -> int | float:
     try:
         number = kind(text)
     except ValueError:
         number = -1
-    if not 0 <= number < 1e9:
-        what = "a whole number" if kind is int else "a number"
-        raise UsageError(f"{origin}: {key} is {what} from 0 up, not {text!r}.")
+    if not setting.least <= number < 1e9:
+        what = f"{'a whole number' if kind is int else 'a number'} from {setting.least} up"
+        raise UsageError(f"{place}{setting.key} is {what}, not {text!r}.")
     return number
 
 
@@ -611,10 +618,10 @@ def _save_in(path: Path, key: str, value: str | Sequence[str] | ChangeList) -> N
         *folders, name = key.split(".")
         table = _find_table(document, folders, tomlkit.table)
         if callable(value):
-            known_texts = _fit(key, table.get(name, ()), str(path))
+            known_texts = _fit(key, table.get(name, ()), f"{path}: ")
             assert isinstance(known_texts, tuple)
             value = value(known_texts)
-        fitted = _fit(key, value, "the value")
+        fitted = _fit(key, value)
         table[name] = list(fitted) if isinstance(fitted, tuple) else fitted
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} cannot be written: {error}.") from error

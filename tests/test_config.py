@@ -278,3 +278,33 @@ def test_what_cannot_be_written_is_told_without_the_name_of_a_draft(
 
 def refuse_to_write(path: Path, text: str) -> None:
     raise OSError(errno.EROFS, os.strerror(errno.EROFS), f"{path}.new")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("guard.mode", "foo", "andy: guard.mode is ask, plan, edits or auto, not 'foo'."),
+        ("limits.rounds", "0", "andy: limits.rounds is a whole number from 1 up, not '0'."),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused_without_a_place(
+    key: str, value: str, told: str, home: Path
+) -> None:
+    refused = andy("config", "set", key, value, home=home)
+    assert (refused.code, refused.err.strip()) == (2, told)
+
+
+def test_a_setting_that_is_nothing_by_default_is_empty_once_it_is_removed(home: Path) -> None:
+    assert andy("config", "set", "search.url", "http://127.0.0.1:9", home=home).code == 0
+    assert "It is empty now (default)." in andy("config", "unset", "search.url", home=home).out
+
+
+def test_a_turn_of_no_rounds_is_refused_before_it_begins(home: Path) -> None:
+    refused = andy("run", "hi", "--max-turns", "0", home=home)
+    assert (
+        refused.code,
+        "--max-turns: limits.rounds is a whole number from 1 up" in refused.err,
+    ) == (
+        2,
+        True,
+    )

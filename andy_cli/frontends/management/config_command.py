@@ -121,7 +121,9 @@ def unset_setting(key: str) -> None:
         sys.stderr.write(f"andy: {faults[0]}\n")
     elif current := dict(current_settings.items()).get(key):
         record = make_setting_record(key, current)
-        shown = f"It is {format_value(record['value'])} now ({record['origin']})."
+        shown_value = format_value(record["value"])
+        words = "empty" if shown_value == "-" else shown_value
+        shown = f"It is {words} now ({record['origin']})."
         sys.stdout.write(neutralize_text(shown) + "\n")
 
 
