@@ -768,13 +768,14 @@ def test_the_data_of_a_server_are_told_as_they_are(home: Path) -> None:
         with_servers([answering([GOOD], answer)], doing)
 
 
+@pytest.mark.timeout(60)
 def test_a_result_of_many_thousand_rows_is_read_at_once() -> None:
-    """A server with a list as its result gives each element as a text too."""
+    """A server with a list as its result gives each element as a text too; to compare each with
+    each would take minutes.
+    """
     rows = [{"number": number, "half": number / 2} for number in range(30_000)]
     texts = [TextContent(type="text", text=json.dumps(row, indent=2)) for row in rows]
-    started = time.monotonic()
     told = result_content(texts, {"result": rows})
-    assert time.monotonic() - started < 10
     assert isinstance(told, str)
     assert told.startswith('[{"number": 0, "half": 0.0}')
     assert told.endswith('{"number": 29999, "half": 14999.5}]')
@@ -1064,7 +1065,7 @@ def test_a_refusal_of_a_server_over_http_is_told_with_its_status_and_what_helps(
 
     with Refusing("start", status, said, headers) as server:
         (told,) = with_servers([McpServer("far", url=server.address)], nothing)
-        assert told.startswith(f"The server far cannot be used: {why}")
+        assert told.startswith(f"The MCP server `far` cannot be used: {why}")
     with Refusing("tools/call", status, said, headers) as server:
         assert with_servers([McpServer("far", url=server.address)], doing) == []
         assert server.calls == 1
@@ -1179,7 +1180,7 @@ def test_servers_that_wait_for_trust_name_what_helps(home: Path) -> None:
     with ModelServer([streamed("Well.")]) as server:
         at = ("--base-url", server.url, "-m", "m")
         assert waits in andy("run", "hi", *at, home=home).err
-    assert "of its MCP servers, now p." in andy("trust", home=home).out
+    assert "Chat and run start their programs. Now: p." in andy("trust", home=home).out
     assert waits not in andy("mcp", "list", home=home).err
 
 

@@ -1178,9 +1178,18 @@ def test_two_argument_objects_are_two_whole_calls_on_every_wire(tmp_path: Path) 
         assert calls_in(path, text, stream=True) == wanted, path
 
 
-def test_a_brace_too_many_ends_no_stream_well(tmp_path: Path) -> None:
-    brace = [status(), *pieces('{"file": ', '"a.mp3"}', "}"), on(0, {}, "tool_calls"), DONE]
+def test_a_brace_too_many_is_left_out_and_words_behind_arguments_end_no_stream_well(
+    tmp_path: Path,
+) -> None:
+    brace, words = (
+        [status(), *pieces('{"file": ', '"a.mp3"}', left), on(0, {}, "tool_calls"), DONE]
+        for left in ("}", ' and "b.mp3"')
+    )
     for path, text in answers_on_wires(tmp_path, lambda received: brace, ENDINGS):
+        assert ENDINGS[path][0] not in text, path
+        assert calls_in(path, text, stream=True) == [("play_mp3", {"file": "a.mp3"})], path
+    (tmp_path / "words").mkdir()
+    for path, text in answers_on_wires(tmp_path / "words", lambda received: words, ENDINGS):
         failed, completed = ENDINGS[path]
         assert failed in text or not text, path
         assert completed not in text, path
