@@ -756,6 +756,14 @@ def test_a_question_may_abbreviate_a_day_of_a_text(
     assert asked(question, here, weights_file).startswith(f"{rows[day]}\n\nRead rota.txt")
 
 
+def test_no_name_is_written_out_that_looks_like_a_day(here: Path, weights_file: Path) -> None:
+    (here / "year.txt").write_text("January: 31\nFebruary: 28\nMarch: 31\nApril: 30\n")
+    (here / "jan.md").write_text("call Jan\n")
+    assert "call Jan" in asked("can you show me jan.md?", here, weights_file)
+    for text in ("...", "!!", "?"):
+        assert asked(text, here, weights_file)
+
+
 def test_a_heading_says_what_the_lines_below_it_are_about(here: Path, weights_file: Path) -> None:
     dates = ("2026-12-02 09:30 dentist", "2026-12-04 18:00 choir", "2026-12-09 11:15 bank")
     (here / "dates.txt").write_text("\n".join((*dates, "", "Birthdays", "Mum 9 May", "Tom 17 Aug")))

@@ -74,8 +74,8 @@ def reject_misspelt(words: Sequence[str], commands: Commands) -> None:
         return
     own_commands = commands[nearest_name]
     subcommand = second if second in own_commands else find_nearest(second, own_commands)
-    is_mistyped = sorted(first.lower()) == sorted(nearest_name)  # `rnu`: hardly a word
-    if len(words) == 1 or second.startswith("-") or " " in second or subcommand or is_mistyped:
+    swapped = first != nearest_name and sorted(first) == sorted(nearest_name)  # `rnu`: no word
+    if len(words) == 1 or second.startswith("-") or " " in second or subcommand or swapped:
         meant_line = " ".join(filter(None, ("andy", nearest_name, subcommand)))
         raise UsageError(
             f"There is no command {first!r}.",

@@ -1,6 +1,7 @@
 """`andy mcp add|list|remove|login|logout|test`."""
 
 import asyncio
+import contextlib
 import shutil
 import sys
 import webbrowser
@@ -121,12 +122,12 @@ def make_address_entry(address: str, header: Sequence[str]) -> Mapping[str, obje
 
 def make_program_entry(words: Sequence[str], env: Sequence[str]) -> Mapping[str, object]:
     first, *arguments = words
+    environment = split_pairs(env, "=", "--env")
     # `${HOME}/bin/server` is filled in where it is read.
-    if "${" not in first and shutil.which(first) is None:
+    if "${" not in first and shutil.which(first, path=environment.get("PATH")) is None:
         raise UsageError(
             f"There is no program {first!r} here, and it is no address.", "Nothing is added."
         )
-    environment = split_pairs(env, "=", "--env")
     entry: dict[str, object] = {"command": first, "args": arguments}
     return {**entry, **({"env": environment} if environment else {})}
 
@@ -163,8 +164,11 @@ def remove_server(name: str, scope: str) -> None:
 def find_other_place(name: str, file: Path) -> str:
     """Tell how a server is removed that is in another file than this one."""
     for scope in SCOPES:
-        if find_file(scope) != file and name in entries(find_file(scope)):
-            return f"`andy mcp remove {name} --scope {scope}` removes it from {find_file(scope)}."
+        with contextlib.suppress(UsageError):  # the other file may be broken
+            if find_file(scope) != file and name in entries(find_file(scope)):
+                return (
+                    f"`andy mcp remove {name} --scope {scope}` removes it from {find_file(scope)}."
+                )
     configured = {server.name: server.file for server in load_servers()}
     if name in configured:
         return f"It is in {configured[name]}: take it out there."

@@ -76,7 +76,8 @@ async def open_tools(name: str) -> AsyncIterator[Registry]:
 
     Raises UsageError where that server cannot be used.
     """
-    registry, server = load_tools(), find_server_of(name)
+    registry = load_tools()
+    server = None if registry.get(name) or "." not in name else find_server_of(name)
     if server is None:
         yield registry
         return
@@ -98,7 +99,12 @@ def list_tools(as_json: bool) -> None:
         print_json([make_tool_record(tool) for tool in tools])
         return
     sys.stdout.write("".join(f"{line}\n" for line in format_tools(tools)))
-    if names := ", ".join(server.name for server in load_servers()):
+    try:
+        servers = load_servers()
+    except UsageError as error:
+        sys.stderr.write(f"andy: {error}\n")
+        return
+    if names := ", ".join(server.name for server in servers):
         print_line(f"\nMCP servers: {names}. `andy mcp test NAME` lists the tools of one.")
 
 

@@ -13,7 +13,6 @@ import re
 from collections.abc import Awaitable, Callable, Iterator
 from fnmatch import fnmatchcase
 
-from andy_cli.errors import ToolError
 from andy_cli.foreign_values import standardize_required
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.messages import Arguments, Effect, Schema
@@ -102,11 +101,7 @@ def runner(
     connection: McpConnection, offered: ServerTool, done_phrase: str
 ) -> Callable[[Arguments], Awaitable[Outcome]]:
     async def run(arguments: Arguments) -> Outcome:
-        try:
-            data = await connection.call(offered.name, arguments)
-        except ToolError as error:
-            error.may_be_done = error.may_be_done and not offered.only_reads
-            raise
+        data = await connection.call(offered.name, arguments)
         # Its keys are the server's own, and stay as they are: `user_id` may be asked for again.
         told = data if isinstance(data, str) else write_json(data)
         return Outcome(told, done_phrase, changed_nothing=offered.only_reads)

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
 from typing import NamedTuple
@@ -454,9 +454,11 @@ def names_day(text: str) -> bool:
     return not MEANINGS.keys().isdisjoint(find_plain_words(text))
 
 
-def spell_out_question(question: str, texts: Iterable[Sequence[str]]) -> str:
+def spell_out_question(
+    question: str, texts: Iterable[Sequence[str]], named: Collection[str]
+) -> str:
     """Write out the months and weekdays that a question abbreviates and a text has, where that is
-    no other word, or stands at the end: `who's on tue`.
+    no other word, nor one of a name that is there, or stands at the end: `who's on tue`.
     """
     names = set().union(*map(find_named_in, texts))
     said = list_said_words() | LINKS
@@ -464,7 +466,9 @@ def spell_out_question(question: str, texts: Iterable[Sequence[str]]) -> str:
 
     def rename(word: re.Match[str]) -> str:
         plain = strip_accents(word[0])
-        is_day = len(plain) >= ABBREVIATION and (plain not in said or word.end() == words[-1].end())
+        if len(plain) < ABBREVIATION or plain in named:
+            return word[0]
+        is_day = plain not in said or word.end() == words[-1].end()
         return (is_day and find_full_name(plain, names)) or word[0]
 
     return WORD.sub(rename, question)

@@ -491,7 +491,7 @@ def is_asking(text: str) -> bool:
 def names_thing(text: str) -> bool:
     """Tell whether a text is a few words that begin as no wish does: `email of priya`."""
     words = find_plain_words(text)
-    return len(words) <= MAX_NAME and words[0] not in list_wish_openers()
+    return 0 < len(words) <= MAX_NAME and words[0] not in list_wish_openers()
 
 
 @cache

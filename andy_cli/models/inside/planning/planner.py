@@ -47,7 +47,13 @@ from andy_cli.models.inside.values.parameters import Parameter
 from andy_cli.models.inside.values.spans import drop_excluded, quote_names
 from andy_cli.models.inside.values.superlatives import find_superlative, points_at_entry
 from andy_cli.models.inside.values.templates import list_spoken_words
-from andy_cli.models.inside.values.words import LINKS, is_negated, is_question
+from andy_cli.models.inside.values.words import (
+    LINKS,
+    find_plain_words,
+    find_things,
+    is_negated,
+    is_question,
+)
 
 MAX_KEPT_PLANS = 32
 """Later steps of a turn ask for the same plan again."""
@@ -402,11 +408,14 @@ def write_command(choice: Choice, found: FilledArguments) -> str:
 
 
 def spell_out_turn(turn: Turn, constraint: Constraint) -> Turn:
-    """Write out the days that a question abbreviates, and a text here has."""
-    if not is_asking(turn.request):
+    """Write out the days that a question abbreviates and a text here has; not in what names a file,
+    an address or a text.
+    """
+    if not is_asking(turn.request) or find_things(turn.request):
         return turn
+    named = find_plain_words(" ".join(constraint.context.names))
     texts = constraint.context.read_lines().values()
-    return replace(turn, request=spell_out_question(turn.request, [*texts]))
+    return replace(turn, request=spell_out_question(turn.request, texts, {*named}))
 
 
 def quote_turn(turn: Turn, names: Sequence[str]) -> Turn:

@@ -103,6 +103,7 @@ def show_rows(rows: Rows) -> str:
 
 
 def _show_cell(cell: Cell) -> str:
-    if isinstance(cell, str) and PLAIN_CELL.fullmatch(cell) and cell.isprintable():
-        return cell
-    return LEFT_ALONE if cell is None else json.dumps(cell, ensure_ascii=False)
+    if cell is None:
+        return LEFT_ALONE
+    is_plain = isinstance(cell, str) and PLAIN_CELL.fullmatch(cell) and cell.isprintable()
+    return str(cell) if is_plain and cell != LEFT_ALONE else json.dumps(cell, ensure_ascii=False)
