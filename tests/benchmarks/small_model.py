@@ -115,8 +115,10 @@ BATCHES = (
     "everyday_71",
     "everyday_72",
     "everyday_73",
+    "everyday_74",
+    "everyday_75",
 )
-CONVERSATIONS = ("talks_1", "talks_2", "talks_3", "talks_4", "talks_5")
+CONVERSATIONS = tuple(f"talks_{number}" for number in range(1, 8))
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez
 Blue Monday - New Order|Bohemian Rhapsody - Queen|Clair de Lune - Claude Debussy
