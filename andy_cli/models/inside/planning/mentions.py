@@ -454,6 +454,12 @@ def names_day(text: str) -> bool:
     return not MEANINGS.keys().isdisjoint(find_plain_words(text))
 
 
+def may_abbreviate_day(text: str) -> bool:
+    """Tell whether a word of a text may be short for a weekday or month."""
+    words = [word for word in find_plain_words(text) if len(word) >= ABBREVIATION]
+    return any(name.startswith(word) and name != word for word in words for name in MEANINGS)
+
+
 def spell_out_question(
     question: str, texts: Iterable[Sequence[str]], named: Collection[str]
 ) -> str:

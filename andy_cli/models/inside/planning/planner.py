@@ -16,6 +16,7 @@ from andy_cli.models.inside.planning.list_fitting import holds_list
 from andy_cli.models.inside.planning.mentions import (
     find_best_lines,
     find_called,
+    may_abbreviate_day,
     name_plainly,
     spell_out_question,
     takes_name,
@@ -411,11 +412,12 @@ def spell_out_turn(turn: Turn, constraint: Constraint) -> Turn:
     """Write out the days that a question abbreviates and a text here has; not in what names a file,
     an address or a text.
     """
-    if not is_asking(turn.request) or find_things(turn.request):
+    request = turn.request
+    if not is_asking(request) or find_things(request) or not may_abbreviate_day(request):
         return turn
     named = find_plain_words(" ".join(constraint.context.names))
     texts = constraint.context.read_lines().values()
-    return replace(turn, request=spell_out_question(turn.request, texts, {*named}))
+    return replace(turn, request=spell_out_question(request, texts, {*named}))
 
 
 def quote_turn(turn: Turn, names: Sequence[str]) -> Turn:
