@@ -2,15 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from andy_cli.agent.turn import turn
 from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError
-from andy_cli.events import Consented, Ended
+from andy_cli.events import Consented, Ended, Event
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox.google.http.refusals import NOT_DONE, UNSURE
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
@@ -63,6 +64,11 @@ READS = [
 ]
 CHANGES = [name for name in CALLS if name not in READS]
 SECRETS = (TOKEN, accounts.CLIENT.secret, "1//0kanarienvogel-refresh", "kanarienvogel")
+
+
+async def drain(happening: AsyncIterator[Event]) -> None:
+    async for _ in happening:
+        pass
 
 
 @pytest.fixture
@@ -253,6 +259,28 @@ def test_P8_what_may_have_been_sent_is_not_sent_again_without_a_yes(
     )
     ended = next(event for event in events if isinstance(event, Ended))
     assert "It is not known whether it happened" in ended.not_done[0]["reason"]
+
+
+def test_P8_what_was_interrupted_while_it_was_sent_is_not_sent_again_without_a_yes(
+    tools: Registry, serve: Serve
+) -> None:
+    stalled: Answer = [{"op": "stall"}]
+    server = serve(changing(stalled))
+    call = native(("gmail_send", json.dumps(CALLS["gmail_send"])))
+    chat = desk(ScriptedModel([call, call, "No."], name="x:model", tools=True), registry=tools)
+    chat.gate.mode, chat.gate.ask = "auto", None
+
+    async def interrupt() -> None:
+        sending = asyncio.create_task(drain(turn(chat, "send them a mail")))
+        await asyncio.to_thread(server.stalled.wait, 10)
+        sending.cancel()
+        await asyncio.wait([sending])
+
+    asyncio.run(interrupt())
+    assert chat.history.messages[-1].content.endswith("it may have been done all the same")
+    refusals = [event for event in speak(chat, "go on") if isinstance(event, Consented)]
+    assert [event.decision for event in refusals] == ["denied"]
+    assert len(server.changes) == 1
 
 
 def test_P8_what_surely_was_not_sent_may_be_sent_again(tools: Registry, serve: Serve) -> None:

@@ -321,6 +321,29 @@ def test_a_tool_that_ran_when_andy_was_killed_is_told_of_and_does_not_run_again(
     assert marks.read_text() == "the house\n"
 
 
+@pytest.mark.slow
+def test_what_was_sent_when_andy_was_killed_is_not_sent_again_without_a_yes(
+    home: Path, here: Path
+) -> None:
+    config, marks = home / "config", home / "marks"
+    (config / "tools").mkdir(parents=True)
+    (config / "tools" / "build.py").write_text(SLOW_TOOL.replace('"write"', '"act"'))
+    more = {"ANDY_CONFIG_DIR": str(config), "MARKS": str(marks)}
+    build = called("build", '{"what": "the house"}')
+    with ModelServer([build, build, streamed("I leave it.")]) as server:
+        flags = ("-y", "--base-url", server.url, "--model", "m", "--no-stdin")
+        killed = start_andy("run", *flags, "Build it", home=home, cwd=here, typed=False, **more)
+        give_up = time.monotonic() + 30
+        while not (marks.exists() and marks.read_text()):
+            assert time.monotonic() < give_up
+            time.sleep(0.02)
+        killed.kill()
+        killed.communicate()
+        done = andy("run", *flags, "-c", "Go on", home=home, cwd=here, **more)
+    assert "Not done: build the house (not allowed)" in done.err
+    assert marks.read_text() == "the house\n"
+
+
 def as_first_written(records: Sequence[dict[str, object]]) -> bytes:
     """As the first version did: no cards, no notes, half surrogates as question marks."""
     lines = []

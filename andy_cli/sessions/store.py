@@ -12,7 +12,7 @@ from typing import NamedTuple
 from andy_cli.errors import UsageError
 from andy_cli.foreign_values import text_of
 from andy_cli.guard.redactor import redact_text, secrets_of
-from andy_cli.messages import Message, ToolCall
+from andy_cli.messages import Effect, Message, Status, ToolCall
 from andy_cli.sessions.log import (
     BUSY,
     CARD,
@@ -336,15 +336,24 @@ def message_in(record: Record) -> Message | None:
 
 def find_ended(records: Iterable[Record]) -> list[EndedCall]:
     """Find how the calls ended, of those that andy kept it of. An id may come twice: the later
-    call is meant."""
+    call is meant. Of one call the last end counts."""
     calls: dict[str, ToolCall] = {}
     ended: list[EndedCall] = []
     for record in records:
         if message := message_in(record):
             calls.update({call.id: call for call in message.calls})
-        elif record.get("type") == END and (call := calls.get(text_of(record, "call_id"))):
-            ended.append(EndedCall(call, record))
+        elif (end := _read_end(record)) and (call := calls.get(text_of(record, "call_id"))):
+            if ended and ended[-1].call is call:
+                ended.pop()
+            ended.append(EndedCall(call, end))
     return ended
+
+
+def _read_end(record: Record) -> Record | None:
+    """Read how a call ended; what was begun, and is done elsewhere, may be done without an end."""
+    if record.get("type") == "start" and record.get("effect") == Effect.ACT:
+        return {**record, "status": Status.CANCELLED.value, "may_be_done": True}
+    return record if record.get("type") == END else None
 
 
 def replay_records(records: Iterable[Record]) -> tuple[list[Message], Compaction | None]:

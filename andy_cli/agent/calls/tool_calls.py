@@ -241,7 +241,9 @@ async def cancel_pending(
 ) -> None:
     """Give the calls that were not run a result: no call may stand without one."""
     for call in pending:
-        result = ToolResult(call.id, call.name, reason, Status.CANCELLED)
+        may_be_done = conversation.tools.may_be_done(call)
+        content = f"{reason}; it may have been done all the same" if may_be_done else reason
+        result = ToolResult(call.id, call.name, content, Status.CANCELLED, may_be_done=may_be_done)
         await conversation.add_result(result)
         tool = conversation.registry.get(call.name)
         if tool is not None:

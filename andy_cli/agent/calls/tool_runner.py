@@ -293,6 +293,8 @@ class ToolRunner:
         self._history, self._background = history, background
         self.actions: list[ActionRecord] = []
         """The calls of this session, and how each ended."""
+        self._sent_id = ""
+        """The call that was begun last, if it acts for the user elsewhere."""
 
     def begin_turn(self) -> None:
         """Count the actions so far as those of earlier turns."""
@@ -423,7 +425,7 @@ class ToolRunner:
         if decision.allowed and decision.asked and self._has_changed(call, approval_request.access):
             fault, problem = CHANGED_MEANWHILE, "what is there changed after it was shown"
         elif decision.allowed:
-            return await self._run(call, action, decision.granted)
+            return await self._run(call, approval_request, decision.granted)
         if fault:
             return ToolResult(call.id, call.name, fault, Status.FAILED, did=action, problem=problem)
         reason = decision.reason.rstrip(".")
@@ -440,11 +442,23 @@ class ToolRunner:
         except ToolError:
             return True
 
-    async def _run(self, call: ToolCall, action: str, granted: Grants) -> ToolResult:
-        tool = self._registry.get(call.name)
+    def may_be_done(self, call: ToolCall) -> bool:
+        """Tell whether a call that has no result was begun, and may have reached somebody else."""
+        return call.id == self._sent_id
+
+    def _keep_start(self, call: ToolCall, approval_request: ApprovalRequest) -> None:
+        """Keep that a call begins; whatever is done elsewhere may be done from then on."""
+        effect, action = approval_request.effect, approval_request.action
+        self._sent_id = call.id if effect is Effect.ACT else ""
         if self._history.log is not None:
-            arguments = dict(call.arguments)
-            self._history.log.append("start", call_id=call.id, name=call.name, arguments=arguments)
+            begun = {"call_id": call.id, "name": call.name, "arguments": dict(call.arguments)}
+            self._history.log.append("start", **begun, effect=effect, action=action)
+
+    async def _run(
+        self, call: ToolCall, approval_request: ApprovalRequest, granted: Grants
+    ) -> ToolResult:
+        tool, action = self._registry.get(call.name), approval_request.action
+        self._keep_start(call, approval_request)
         if tool is None or not tool.background:
             return await self._registry.call(call, granted)
         self._background.start(self._registry.call(call, granted))
