@@ -108,6 +108,55 @@ def test_two_questions_are_answered_by_the_two_files_that_tell_of_them(
         assert "6:45" in answer
 
 
+GUESTS = """pitch,guest,phone,people,remark
+A7,Bartholomew Inskip,07700 900327,4,two small kids
+B6,Ludvik Hronek,07700 900366,3,has not paid yet
+D2,Wilbur Tansley,07700 900398,2,9.40 m long
+"""
+STAFF = "STAFF\nPhilippa Drax: reception, 07700 900512\nAnselm Groot: lawns, 07700 900523\n"
+POOL = "PISCINA\nHorario: 10:00-19:00\nCerrada por limpieza del 24 al 27 de mayo\n"
+
+
+@pytest.fixture
+def camp(here: Path) -> Path:
+    (here / "guests.csv").write_text(GUESTS)
+    (here / "staff.txt").write_text(STAFF)
+    (here / "piscina.txt").write_text(POOL)
+    (here / "whats_on.txt").write_text("Sat: pond dipping, jetty\nFri: bat walk, boathouse\n")
+    return here
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("halt die Musik kurz an und sag mir wer auf B6 steht", "Ludvik Hronek"),
+        ("en qu\u00e9 parcela tenemos a Wilbur", "D2"),
+    ],
+)
+def test_a_name_or_a_code_tells_which_file_answers(
+    question: str, answer: str, camp: Path, weights_file: Path
+) -> None:
+    assert answer in asked(question, camp, weights_file)
+
+
+def test_a_file_whose_name_is_a_question_is_meant_only_by_all_of_it(
+    camp: Path, weights_file: Path
+) -> None:
+    assert asked("whats the time", camp, weights_file).startswith("Looked up the time")
+    assert "pond dipping" in asked("open whats on", camp, weights_file)
+
+
+def test_no_part_of_a_request_is_passed_over_in_silence(here: Path, weights_file: Path) -> None:
+    (here / "notes.txt").unlink()
+    wish = "que hora es? y dame el tlf de bronagh"
+    assert "Not done: y dame el tlf de bronagh." in asked(wish, here, weights_file)
+    (here / "piscina.txt").write_text(POOL)
+    wish = (
+        "quelle heure est-il, et la piscine elle ferme \u00e0 partir du combien pour le nettoyage"
+    )
+    assert "24 al 27" in asked(wish, here, weights_file)
+
+
 def test_a_question_is_answered_by_one_line_of_many(here: Path, weights_file: Path) -> None:
     for number in range(20):
         lines = [f"{item}: {number * 7 + item} pieces in box {item}" for item in range(40)]

@@ -50,6 +50,10 @@ BETTER_BY = 0.04
 SHARED_WORD_WEIGHT = 0.05
 """The weight of a word of the question that stands in one line alone."""
 MAX_RARITY = 2.0
+NAMED = 1.0
+"""Beside the rare words of a line that has a name of the question: of 321 questions about folders
+that nothing was learned from 276 are best answered by the right file, 268 without this.
+"""
 MAX_LINES_OF_WORD = 5
 """Lines; a word that stands in so many tells none from the other."""
 STEM_LETTERS = 5
@@ -136,7 +140,13 @@ class Mentions:
     def _rate_files(self, question: str, shared: float) -> Mapping[str, float]:
         answered = self._request.answered
         readings = list_readings(question, answered)
-        by_words = sum_words(readings, self._stems_of_lines)
+        named = {*find_plain_words(question)} - list_said_words() - LINKS - MEANINGS.keys()
+        by_words = [
+            rarity + NAMED * (not named.isdisjoint(names))
+            for rarity, names in zip(
+                sum_words(readings, self._stems_of_lines), self._names_in_lines, strict=True
+            )
+        ]
         passages = self._spelled_passages if names_day(question) else self._passages
         by_meaning = iter(self._rate_lines(readings, by_words, [*chain(*passages.values())]))
         rarest = iter(by_words)
@@ -188,6 +198,10 @@ class Mentions:
     @cached_property
     def _stems_of_lines(self) -> Sequence[frozenset[str]]:
         return [find_stems(line) for lines in self._passages.values() for line in lines]
+
+    @cached_property
+    def _names_in_lines(self) -> Sequence[frozenset[str]]:
+        return [find_name_words(line) for lines in self._passages.values() for line in lines]
 
     @cached_property
     def _passages(self) -> Mapping[str, Sequence[str]]:
@@ -437,6 +451,17 @@ def rate_words(question: str, stems_of_lines: Sequence[frozenset[str]]) -> list[
     shared = [stems & asked for stems in stems_of_lines]
     count = Counter(stem for stems in shared for stem in stems)
     return [min(MAX_RARITY, sum_rarity(stems, count)) for stems in shared]
+
+
+def find_name_words(text: str) -> frozenset[str]:
+    """Find the plain words of a text that may be names: they begin with a capital, or are codes."""
+    words = [word[0] for word in WORD.finditer(text) if is_name_like(word[0])]
+    return frozenset(find_plain_words(" ".join(words)))
+
+
+def is_name_like(word: str) -> bool:
+    has_figures = any(map(str.isdigit, word)) and any(map(str.isalpha, word))
+    return has_figures or (word[0].isupper() and not word.isupper())
 
 
 def find_asked_stems(question: str) -> set[str]:

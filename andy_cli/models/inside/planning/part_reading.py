@@ -63,6 +63,8 @@ DOUBTFUL = 0.04
 """A lead of a command over talk, or of talk over it, that is doubtful."""
 EXAMPLE_LEAD = 0.01
 """By so much nearer to its command than to talk is a wish that examples say how people ask for."""
+MIN_DECLINED = 0.97
+"""Nearness to a command, from which it is said of it that the model is too small for it."""
 REFUSED_LEAD = 0.025
 """By so much nearer than any command, and than a reason, is a wish that cannot be fulfilled."""
 MAX_LEAD = 0.1
@@ -100,6 +102,11 @@ class Part(NamedTuple):
     that is `answered` by another part, or `talk`.
     """
     step: Step | None = None
+
+
+def is_clear_wish(scores: Scores) -> bool:
+    """Tell whether it is sure that a command is asked for: `and lost track` asks for none."""
+    return max(scores.commands) > MIN_DECLINED
 
 
 class PartReader:
@@ -252,7 +259,7 @@ class PartReader:
     def _find_talk(self, text: str) -> str:
         """Find which talk it is: a wish that cannot be fulfilled, a question, or nothing else."""
         scores = self._request.compare(text)
-        is_clear = scores.talk > max(*scores.commands, scores.reason) + REFUSED_LEAD
+        is_clear = max(scores.talk, *scores.commands) > scores.reason + REFUSED_LEAD
         if self._request.has_examples and small_talk.is_refused(scores.kind):
             if is_clear:
                 return "refused"
@@ -424,7 +431,7 @@ class PartReader:
         choice = self._request.choices[scores.best]
         return (
             is_asking(text)
-            or (scores.kind == "own" and not choice.beyond)
+            or (scores.kind == "own" and not (choice.beyond and is_clear_wish(scores)))
             or (scores.kind == "reason" and choice.only_looks)
             or (find_entry_kind(choice) == "url" and holds_question(text))
         )

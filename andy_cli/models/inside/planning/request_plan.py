@@ -41,6 +41,7 @@ from andy_cli.models.inside.planning.part_reading import (
     Part,
     PartReader,
     is_asking,
+    is_clear_wish,
 )
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step, summarize
 from andy_cli.models.inside.planning.replies import small_talk
@@ -58,8 +59,6 @@ from andy_cli.models.inside.values.words import (
     is_question,
 )
 
-MIN_DECLINED = 0.97
-"""Nearness to a command, from which it is said of it that the model is too small for it."""
 WHOLE_WISH = 1.0
 """Nearness to a command of what is a wish by itself, although it begins with `and`."""
 CLEAR_LEAD = 0.118
@@ -147,12 +146,8 @@ class RequestPlan:
         """
         beyond = [step for step in steps if self._request.choices[step.at].beyond]
         others = [step for step in steps if step not in beyond]
-        clear = [step for step in beyond if self._is_clear_wish(step)]
+        clear = [step for step in beyond if is_clear_wish(self._request.compare(step.text))]
         return (others, clear) if others else (beyond[:1], clear[1:])
-
-    def _is_clear_wish(self, step: Step) -> bool:
-        """Tell whether it is sure that a command is asked for: `and lost track` asks for none."""
-        return max(self._request.compare(step.text).commands) > MIN_DECLINED
 
     def _decline(self, step: Step) -> NotDone:
         beyond = self._request.choices[step.at].beyond

@@ -12,6 +12,7 @@ from andy_cli.models.inside.values.calendar_words import is_same_in_calendar
 from andy_cli.models.inside.values.words import (
     ENDING,
     IDLE,
+    INTERROGATIVES,
     LINKS,
     find_plain_words,
     find_stem,
@@ -302,12 +303,7 @@ def _compare_name(name: str, said: Sequence[str], text: str) -> Match:
     heard: set[str] = set()
     letters, share = 0, 0.0
     for part in _list_parts(name):
-        found = {
-            word: meant
-            for meant in part.words
-            for word in said
-            if is_near(word, meant) or is_same_in_calendar(word, meant)
-        }
+        found = part.find_said_words(said, text)
         meant_letters = sum(map(len, {*found.values()}))
         heard |= {*found}
         letters += meant_letters
@@ -329,6 +325,21 @@ class NamePart(NamedTuple):
         """
         is_short = len(self.words) > 1 or len(self.text.split()) <= SHORT_TITLE
         return sum(map(len, self.words)) if is_short or self.text in text else len(self.text)
+
+    def find_said_words(self, said: Sequence[str], text: str) -> dict[str, str]:
+        """Find the words that were said of it, each with the word of it that it means.
+
+        What people ask with calls a name only as it stands: `whats the code` means no `whats on`.
+        """
+        if self.words <= LINKS | INTERROGATIVES:
+            is_said = f" {self.text} " in f" {text} "
+            return {word: word for word in self.words} if is_said else {}
+        return {
+            word: meant
+            for meant in self.words
+            for word in said
+            if is_near(word, meant) or is_same_in_calendar(word, meant)
+        }
 
 
 @lru_cache(MAX_NAMES)
