@@ -291,7 +291,7 @@ class Compiler:
         native = self._native.read(complete=not cut_off)
         written = self._join_requests(self._parsed)
         text_dialect = self._dialect if written else ""
-        faults = [*(parsed.fault for parsed in self._parsed), native.fault]
+        faults = [parsed.fault for parsed in self._parsed if parsed.fault] + [native.fault]
         is_incomplete = any(parsed.incomplete for parsed in self._parsed)
         return CompiledReply(
             text="".join(self._text),
@@ -300,7 +300,7 @@ class Compiler:
             dialect="native" if native.requests else text_dialect,
             spans=tuple(self._spans),
             repairs=tuple(chain.from_iterable(parsed.repairs for parsed in self._parsed)),
-            fault=next(filter(None, faults), ""),
+            fault=faults[0],
             unreadable_name=native.unreadable_name,
             incomplete=native.incomplete or is_incomplete,
             hidden=tuple(self._hidden),

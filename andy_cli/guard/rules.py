@@ -31,7 +31,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -206,12 +206,13 @@ def value_fits(pattern: str, value: object, wholly: bool = True) -> bool:
     """
     wanted_value = pattern.strip().lower()
     values = [listed.strip().lower() for listed in _list_values(value)]
-    if "@" in wanted_value:
-        parting = LINE_BREAKS if wholly else WITHIN_VALUE
-        parts = chain.from_iterable(map(parting.split, values))
-        values = [*parts] if wholly else [*values, *parts]
+    is_address = "@" in wanted_value
     if not wholly:
+        if is_address:
+            values += [part for listed in values for part in WITHIN_VALUE.split(listed)]
         return any(fnmatchcase(listed, wanted_value) for listed in values)
+    if is_address:
+        values = [line for listed in values for line in LINE_BREAKS.split(listed)]
     # `all` would take nothing for a match.
     return bool(values) and all(_is_wholly(listed, wanted_value) for listed in values)
 
@@ -285,10 +286,12 @@ def _catches_secret(command_spec: str, command: Facet) -> bool:
     is_whole_line = command_spec in (line, glob.escape(line))
     # Who wrote the whole line named every word of it; the files that flow into it are no words.
     given_words = command.reads if is_whole_line else (*command.texts, *command.reads)
-    hidden_patterns = (word for word in command.patterns if HIDDEN.search(word))
-    secret_words = {*filter(_names_secret, given_words), *hidden_patterns}.intersection(given_words)
-    secret_specs = [*filter(is_secret, command_spec.split())]
-    return not all(matches_any(word, secret_specs) for word in secret_words)
+    hidden_patterns = {word for word in command.patterns if HIDDEN.search(word)}
+    secret_specs = [word for word in command_spec.split() if is_secret(word)]
+    return any(
+        (word in hidden_patterns or _names_secret(word)) and not matches_any(word, secret_specs)
+        for word in given_words
+    )
 
 
 HIDDEN = re.compile(r"(?:^|/)\.[^/]*[*?\[]")

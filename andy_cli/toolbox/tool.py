@@ -211,7 +211,7 @@ def tool(
     Without `find_access` every parameter of type `Path` is a place it reads, or writes if that is
     its effect. Raises UsageError for another effect than those of `Effect`.
     """
-    if effect not in [*Effect]:
+    if effect not in list(Effect):
         raise UsageError(f"effect={effect!r} is none of {', '.join(Effect)}.")
     kind = Effect(effect)
 
@@ -228,8 +228,10 @@ def tool(
         def find_path_access(arguments: Arguments) -> ResourceAccess:
             paths = described.paths
             given_paths = [str(arguments[name]) for name in paths if arguments.get(name)]
+            if paths and not given_paths:
+                given_paths = ["."]
             operation: Operation = "write" if kind is Effect.WRITE else "read"
-            return ResourceAccess(tuple(given_paths or ["."] * bool(paths)), operation)
+            return ResourceAccess(tuple(given_paths), operation)
 
         return Tool(
             name=function.__name__,
@@ -239,8 +241,8 @@ def tool(
             effect=kind,
             action=action,
             title=title,
-            aliases=(*aliases,),
-            examples=(*examples,),
+            aliases=tuple(aliases),
+            examples=tuple(examples),
             members=members,
             repeated_as=repeated_as,
             run=run_async if inspect.iscoroutinefunction(function) else run,

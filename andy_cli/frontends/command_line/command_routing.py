@@ -21,6 +21,7 @@ from andy_cli.frontends.command_line.options import (
 HELP = ("-h", "--help")
 VERSION = ("-V", "--version")
 ROOT_ONLY = (*HELP, *VERSION, "--install-completion", "--show-completion")
+PRINT_FLAGS = next(option.flags for option in ROOT_OPTIONS if option.field == "print")
 RUNNING = {option.field for option in ROOT_OPTIONS}
 """Chat knows none of them."""
 
@@ -62,13 +63,13 @@ def route_named(line: CommandLine, commands: Commands) -> list[str]:
 
 
 def remove_print(line: CommandLine) -> list[str]:
-    (print_flags,) = (option.flags for option in ROOT_OPTIONS if option.field == "print")
-    return [word for word in line.written if word not in print_flags]
+    return [word for word in line.written if word not in PRINT_FLAGS]
 
 
 def reject_misspelt(words: Sequence[str], commands: Commands) -> None:
     """Raise UsageError if these words were meant for a command whose name they nearly hold."""
-    first, second = (*words, "")[:2]
+    first = words[0]
+    second = words[1] if len(words) > 1 else ""
     nearest_name = find_nearest(first, commands)
     if not nearest_name:
         return

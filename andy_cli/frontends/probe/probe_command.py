@@ -235,6 +235,7 @@ def make_probe_record(
     trusted: MeasuredTrust | None,
 ) -> dict[str, object]:
     endpoint = bench.chosen.endpoint
+    attempts = trusted.tried if trusted else ()
     return {
         "name": f"{endpoint.provider}:{endpoint.model}",
         "endpoint": show_url(endpoint.base_url) if endpoint.base_url else "inside andy",
@@ -243,7 +244,7 @@ def make_probe_record(
         "kept": was_kept.protocol if was_kept else None,
         "kept_held": was_kept.way.held if was_kept else None,
         "trusted": trusted.kept if trusted else None,
-        "trials": [make_attempt_record(attempt) for attempt in trusted.tried] if trusted else [],
+        "trials": [make_attempt_record(attempt) for attempt in attempts],
     }
 
 

@@ -38,8 +38,11 @@ def format_table(rows: Sequence[Sequence[str]], width: int | None = None) -> lis
     """
     width = find_screen_width() if width is None else width
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    padded = ([cell.ljust(size) for cell, size in zip(row, widths, strict=True)] for row in rows)
-    return [line for cells in padded for line in break_row(cells, width)]
+    lines: list[str] = []
+    for row in rows:
+        cells = [cell.ljust(size) for cell, size in zip(row, widths, strict=True)]
+        lines += break_row(cells, width)
+    return lines
 
 
 def find_screen_width() -> int:

@@ -388,12 +388,11 @@ class _ShellReader:
             braces = [brace for value in values for brace in _expand_braces(value)]
             # A pair with nothing in it stands for itself, as `find` wants it.
             return Word(_limit_values(braces), text == "{}", literal=text)
-        is_plain, has_wildcard = (
-            all(word_part.plain for word_part in word_parts),
-            any(word_part.wild for word_part in word_parts),
-        )
         return Word(
-            values, is_plain, has_wildcard, "".join(word_part.literal for word_part in word_parts)
+            values,
+            plain=all(word_part.plain for word_part in word_parts),
+            wild=any(word_part.wild for word_part in word_parts),
+            literal="".join(word_part.literal for word_part in word_parts),
         )
 
 

@@ -79,12 +79,9 @@ async def facts(
         return ServerFacts(known_provider.context if known_provider is not None else None)
     import asyncio  # it runs us
 
-    all_facts = await asyncio.gather(
-        *(
-            _ask_source(endpoint, settings, source, fetch)
-            for source in _list_sources(endpoint, only_safe_requests)
-        )
-    )
+    sources = _list_sources(endpoint, only_safe_requests)
+    questions = [_ask_source(endpoint, settings, source, fetch) for source in sources]
+    all_facts = await asyncio.gather(*questions)
     # Of each fact what the first source that knows it says.
     told = (next(filter(None, values), values[0]) for values in zip(*all_facts, strict=True))
     return ServerFacts(*told)

@@ -19,21 +19,32 @@ def result_content(content: Iterable[object], data: object, failed: bool = False
     """Return what is told: the data of a result with all but the texts that say the same, or
     without any its blocks. Of a failure the texts say why, whatever data there is.
     """
-    blocks = [*content]
-    texts = "\n".join(filter(None, map(part, blocks)))
+    blocks = list(content)
+    texts = "\n".join(_list_shown(blocks))
     if data is None or (failed and texts):
         return shorten_result(texts)
     if isinstance(data, dict) and data.keys() == {"result"}:
         data = data["result"]  # how servers wrap what is no object
-    shown = _replace_bytes(data, dict(filter(None, map(_find_bytes, blocks))))
-    said = {*map(_write_sorted, [data, *_list_values(data)])}
-    others = [part(block) for block in blocks if not (_is_text(block) and _repeats(block, said))]
-    return _add_others(shown, [*filter(None, others)])
+    words_by_bytes = {
+        encoded_bytes: describe_block(block)
+        for block in blocks
+        if (encoded_bytes := _find_bytes(block))
+    }
+    said = {_write_sorted(value) for value in [data, *_list_values(data)]}
+    others = [block for block in blocks if not _repeats(block, said)]
+    return _add_others(_replace_bytes(data, words_by_bytes), _list_shown(others))
+
+
+def _list_shown(blocks: Iterable[object]) -> list[str]:
+    """List what is told of blocks, without those of which nothing is."""
+    return [text for block in blocks if (text := describe_block(block))]
 
 
 def _repeats(block: object, said: Set[str]) -> bool:
-    """Tell whether a text is the data or one of its values, as it is or as JSON."""
-    text = part(block)
+    """Tell whether a block is a text that is the data or one of its values, as it is or as JSON."""
+    if getattr(block, "type", "") != "text":
+        return False
+    text = describe_block(block)
     return _write_sorted(text) in said or _write_sorted(read_json(text, NO_JSON)) in said
 
 
@@ -49,11 +60,11 @@ def _list_values(data: object) -> Iterable[object]:
     return data if isinstance(data, list) else []
 
 
-def _find_bytes(block: object) -> tuple[str, str] | None:
-    """Find the bytes that a block holds, in base64, with the words that stand for them."""
+def _find_bytes(block: object) -> str | None:
+    """Find the bytes that a block holds, in base64."""
     holder = getattr(block, "resource", block)
     encoded_bytes = getattr(holder, "data", None) or getattr(holder, "blob", None)
-    return (encoded_bytes, part(block)) if isinstance(encoded_bytes, str) else None
+    return encoded_bytes if isinstance(encoded_bytes, str) else None
 
 
 def _replace_bytes(data: object, words: Mapping[str, str]) -> object:
@@ -78,22 +89,19 @@ def write_json(data: object) -> str:
     return json.dumps(data, ensure_ascii=False, default=str)
 
 
-def _is_text(block: object) -> bool:
-    return getattr(block, "type", "") == "text"
-
-
-def part(content: object) -> str:
-    """One block of a result."""
-    kind = str(getattr(content, "type", ""))
+def describe_block(block: object) -> str:
+    """Write one block of a result as text; of what is no text say what it is."""
+    kind = str(getattr(block, "type", ""))
     if kind == "text":
-        return str(getattr(content, "text", ""))
+        return str(getattr(block, "text", ""))
     if kind in ("image", "audio"):
-        size = len(str(getattr(content, "data", ""))) * 3 // 4
-        mime_type = spell_out(str(getattr(content, "mime_type", "")))
+        # Base64 writes three bytes as four letters.
+        size = len(str(getattr(block, "data", ""))) * 3 // 4
+        mime_type = spell_out(str(getattr(block, "mime_type", "")))
         return f"({kind}, {mime_type}, {size} bytes, not shown)"
     if kind == "resource_link":
-        return f"(a link to {spell_out(str(getattr(content, 'uri', '')))}, not opened)"
-    inner = getattr(content, "resource", None)
+        return f"(a link to {spell_out(str(getattr(block, 'uri', '')))}, not opened)"
+    inner = getattr(block, "resource", None)
     text = getattr(inner, "text", None)
     return str(text) if text is not None else f"({spell_out(kind or 'something')}, not shown)"
 

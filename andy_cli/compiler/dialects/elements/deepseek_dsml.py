@@ -35,19 +35,19 @@ def make_dsml_dialect(name: str, word: str) -> Dialect:
         return "\n".join(lines)
 
     tag_prefix = f"{BAR}{word}{BAR}"
-    tag_prefixes = [
-        f"{bar_character}{word}{bar_character}{separator}"
-        for bar_character, separator in product((BAR, "|"), ("", " "))
-    ]
-    sections = ["".join(parts) for parts in product(tag_prefixes, SECTIONS)]
-    closed = [*sections, *(f"{tag_prefix}invoke" for tag_prefix in tag_prefixes)]
+    start_markers, end_markers, bare_start_markers = [], [], []
+    for bar_character, separator in product((BAR, "|"), ("", " ")):
+        prefix = f"{bar_character}{word}{bar_character}{separator}"
+        start_markers += [f"<{prefix}{section}>" for section in SECTIONS]
+        end_markers += [f"</{prefix}{closed}>" for closed in (*SECTIONS, "invoke")]
+        bare_start_markers.append(f"<{prefix}invoke name=")
     return tagged.make_tagged_dialect(
         name=name,
-        start_markers=tuple(f"<{section_name}>" for section_name in sections),
-        end_markers=tuple(f"</{closed_name}>" for closed_name in closed),
+        start_markers=tuple(start_markers),
+        end_markers=tuple(end_markers),
         tags=EXACT,
         write=write,
-        bare_start_markers=tuple(f"<{tag_prefix}invoke name=" for tag_prefix in tag_prefixes),
+        bare_start_markers=tuple(bare_start_markers),
     )
 
 

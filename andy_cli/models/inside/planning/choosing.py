@@ -99,8 +99,9 @@ def list_phrases(choice: Choice) -> tuple[Phrase, ...]:
     hints = ", ".join(parameter.about for parameter in list_parameters(choice))
     detailed = f"{description} ({hints})" if hints else description
     # What describes a command has no values; a file that it speaks of is no name.
-    described = (Phrase(text, text) for text in (description, name, detailed))
-    return (*dict.fromkeys((*described, *map(make_phrase, choice.examples))),)
+    phrases = [Phrase(text, text) for text in (description, name, detailed)]
+    phrases += [make_phrase(example) for example in choice.examples]
+    return tuple(dict.fromkeys(phrases))
 
 
 @dataclass(frozen=True)
@@ -118,23 +119,19 @@ class Profiles:
 
     @classmethod
     def of(cls, choices: Sequence[Choice]) -> "Profiles":
-        commands = tuple(map(list_phrases, choices))
+        commands = tuple(list_phrases(choice) for choice in choices)
         has_examples = any(choice.examples for choice in choices)
         said = {**small_talk.load_examples(), **find_absent(choices)}
         talk = {kind: tuple(map(make_phrase, spoken)) for kind, spoken in said.items()}
-        profiles = [*commands, *talk.values()]
-        phrases = [(at, phrase) for at, profile in enumerate(profiles) for phrase in profile]
-        return cls(
-            choices,
-            commands,
-            talk,
-            (
-                tuple(phrase.text for _, phrase in phrases),
-                tuple(phrase.plain for _, phrase in phrases),
-            ),
-            tuple(at for at, _ in phrases),
-            has_examples,
-        )
+        texts: list[str] = []
+        plain_texts: list[str] = []
+        groups: list[int] = []
+        for at, profile in enumerate([*commands, *talk.values()]):
+            texts += [phrase.text for phrase in profile]
+            plain_texts += [phrase.plain for phrase in profile]
+            groups += [at] * len(profile)
+        written = (tuple(texts), tuple(plain_texts))
+        return cls(choices, commands, talk, written, tuple(groups), has_examples)
 
     @cached_property
     def refused(self) -> frozenset[str]:
@@ -195,10 +192,12 @@ class Scorer:
         self, text: str, choices: Sequence[Choice], names: Sequence[str], profiles: Profiles
     ) -> Scores:
         plain = name_things(text, names)
-        near, nearer = map(self._encoder.closeness, (text, plain), profiles.written)
+        texts, plain_texts = profiles.written
+        nearness = self._encoder.closeness(text, texts)
+        plain_nearness = self._encoder.closeness(plain, plain_texts)
         values: list[list[float]] = [[] for _ in range(len(choices) + len(profiles.talk))]
-        for group, one, other in zip(profiles.groups, near, nearer, strict=True):
-            values[group].append((one + other) / 2)
+        for group, near, plain_near in zip(profiles.groups, nearness, plain_nearness, strict=True):
+            values[group].append((near + plain_near) / 2)
         scores = [sum_nearest(group) for group in values]
         talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
         text_lead = talk["create"] - max(talk.values())
@@ -209,7 +208,7 @@ class Scorer:
             none = NONE_WEIGHT * none + NONE_ODDS / LOG_ODDS
             return Scores(commands, none, kind, talk[kind], text_lead=text_lead)
         likely = self._rate_kinds((text, plain), profiles)
-        nearness = talk
+        talk_nearness = talk
         scores = [score + weigh_kind(odds) for score, odds in zip(scores, likely, strict=True)]
         talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
         kind = max(talk, key=talk.__getitem__)
@@ -219,7 +218,7 @@ class Scorer:
             commands,
             talk[kind],
             kind,
-            nearness[kind] + SHARE_WEIGHT * share,
+            talk_nearness[kind] + SHARE_WEIGHT * share,
             talk["reason"],
             text_lead,
         )
@@ -292,13 +291,12 @@ def name_things(text: str, names: Sequence[str] = ()) -> str:
     for thing in reversed(found):
         kind_name = find_kind_name(thing.kind, thing.text)
         text = f"{text[: thing.start]}{kind_name}{text[thing.end :]}"
-    match = next(iter(find_named(text, names, frozenset())), None) if names else None
-    if (
-        not match
-        or not is_called(match)
-        or any(thing.kind in ("file", "folder") for thing in found)
-    ):
+    if any(thing.kind in ("file", "folder") for thing in found):
         return text
+    matches = find_named(text, names, frozenset()) if names else ()
+    if not matches or not is_called(matches[0]):
+        return text
+    match = matches[0]
     kind = "folder" if match.name.endswith("/") else "file"
     spans = [span.span() for span in WORD.finditer(text) if match.is_part(span[0])]
     start, end = spans[0][0], spans[-1][1]

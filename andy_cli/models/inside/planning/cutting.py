@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import cache
-from itertools import combinations, pairwise, starmap
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from andy_cli.models.inside.planning.replies import small_talk
@@ -110,33 +110,41 @@ def list_ways(text: str) -> list[Way]:
     cuts = find_cuts(text)
     if len(cuts) > MAX_CUTS:
         cuts = [cut for cut in cuts if cut.kind not in UNMARKED][:MAX_CUTS]
-    ways = [make_way(text, some) for some in choose_cuts(text, cuts)]
     found: dict[tuple[str, ...], Way] = {(text,): Way((), (text,))}
-    for way in ways:
-        if all(map(says_something, way.parts)) and not any(starmap(is_rest, pairwise(way.parts))):
+    for some in choose_cuts(text, cuts):
+        way = make_way(text, some)
+        says_all = all(says_something(part) for part in way.parts)
+        if says_all and not any(is_rest(left, right) for left, right in pairwise(way.parts)):
             found.setdefault(way.parts, way)
-    return [*found.values()]
+    return list(found.values())
 
 
 def choose_cuts(text: str, cuts: Sequence[Cut]) -> list[Sequence[Cut]]:
     """List the choices of a few cuts none of which is within another."""
-    chosen = [some for count in range(MAX_PARTS) for some in combinations(cuts, count)]
-    apart = [
-        some for some in chosen if all(cut.start <= another.end for cut, another in pairwise(some))
-    ]
-    return [*apart, *find_ends_of_first(text, cuts)]
+    chosen: list[Sequence[Cut]] = []
+    for count in range(MAX_PARTS):
+        chosen += [some for some in combinations(cuts, count) if are_apart(some)]
+    return chosen + find_ends_of_first(text, cuts)
+
+
+def are_apart(cuts: Sequence[Cut]) -> bool:
+    return all(cut.start <= another.end for cut, another in pairwise(cuts))
 
 
 def make_way(text: str, cuts: Sequence[Cut]) -> Way:
-    starts = [0, *(cut.start for cut in cuts)]
-    ends = [*(cut.end for cut in cuts), len(text)]
-    parts = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
-    # Where nothing shows that a part ends one word is none, but at the beginning: `hey play it`.
-    is_word = any(
-        cut.kind in UNMARKED and " " not in part and (place or cut.kind != "opening")
-        for place, (cut, part) in enumerate(zip(cuts, parts, strict=False))
-    )
-    return Way((), (text,)) if is_word else Way(tuple(cut.kind for cut in cuts), order_parts(parts))
+    """Cut a text; it stays whole where a part that nothing marks would be a single word."""
+    parts: list[str] = []
+    start = 0
+    for cut in cuts:
+        part = text[start : cut.end].strip()
+        # At the beginning one word may be a part: `hey play it`.
+        is_greeting = not parts and cut.kind == "opening"
+        if cut.kind in UNMARKED and " " not in part and not is_greeting:
+            return Way((), (text,))
+        parts.append(part)
+        start = cut.start
+    parts.append(text[start:].strip())
+    return Way(tuple(cut.kind for cut in cuts), order_parts(parts))
 
 
 def says_something(part: str) -> bool:
@@ -204,15 +212,20 @@ def find_joint_kind(joint: str) -> str:
     return "joint" if any(map(str.isalpha, joint)) else "sign"
 
 
-def find_ends_of_first(text: str, cuts: Sequence[Cut]) -> list[tuple[Cut]]:
+def find_ends_of_first(text: str, cuts: Sequence[Cut]) -> list[Sequence[Cut]]:
     """`Before you play it show me my notes`: find where the first of two parts may end, of which
     the beginning says that there are two; nothing else shows that.
     """
     beginning = SECOND_COMES_FIRST.match(text) or COMES_BEFORE.match(text)
     if beginning is None:
         return []
-    words = [mark.start() for mark in find_marks(WORD, text) if mark.start() > beginning.end()]
-    return [(Cut(at, at, "before"),) for at in words if not any(at == cut.start for cut in cuts)]
+    known_starts = {cut.start for cut in cuts}
+    starts = [word.start() for word in find_marks(WORD, text)]
+    return [
+        (Cut(start, start, "before"),)
+        for start in starts
+        if start > beginning.end() and start not in known_starts
+    ]
 
 
 def split_sentences(text: str) -> list[str]:

@@ -96,12 +96,11 @@ class RequestPlan:
             return Plan([])
         steps, beyond = self._set_beyond_aside(self._note_questions(steps, asked))
         left = list_left(parts, [*steps, *beyond, *doubtful])
-        unanswered = [
-            *list_guesses(steps),
-            *filter(None, map(describe_question, left)),
-            *(say_unanswered(step.text) for step in doubtful),
-        ]
-        return Plan(steps, unanswered, [*map(self._decline, beyond), *list_refused(left)])
+        unanswered = list_guesses(steps)
+        unanswered += [say_unanswered(part.text) for part in left if asks_in_vain(part)]
+        unanswered += [say_unanswered(step.text) for step in doubtful]
+        declined = [self._decline(step) for step in beyond]
+        return Plan(steps, unanswered, declined + list_refused(left))
 
     def _choose_steps(self, parts: Sequence[Part], text: str) -> tuple[Sequence[Part], list[Step]]:
         """Find the commands of the parts, else what to do for the whole; the parts with them."""
@@ -285,7 +284,8 @@ class RequestPlan:
         """
         joint = join_parts(part, behind, text)
         asks = joint is not None and (holds_question(joint) or is_asking(joint))
-        if joint is None or not (asks and all(map(self._does_nothing, (part, behind)))):
+        do_nothing = self._does_nothing(part) and self._does_nothing(behind)
+        if joint is None or not (asks and do_nothing):
             return None
         answer = self._reader.find_answer(joint)
         return Part(joint, "reading", answer) if answer and not answer.is_guess else None
@@ -361,14 +361,15 @@ class RequestPlan:
         if len(steps) > 1:  # alone, `then Volare` is said of what is playing
             steps = self._follow_up_all(steps)
         if is_first and not any(finds_files(self._request.choices[step.at]) for step in steps):
-            steps = list(map(self._name_file, steps))
-        steps = list(map(self._point_back, steps))
-        if self._lists.points_back(steps) and not any(map(self._means_songs, steps)):
-            steps = list(map(self._read_entry, steps))
+            steps = [self._name_file(step) for step in steps]
+        steps = [self._point_back(step) for step in steps]
+        if self._lists.points_back(steps) and not any(self._means_songs(step) for step in steps):
+            steps = [self._read_entry(step) for step in steps]
         else:
             steps = self._lists.fit(steps)
-        steps = list(map(self._search_written, steps))
-        return self._drop_repeated(list(map(self._fit_to_kind, steps)))
+        return self._drop_repeated(
+            [self._fit_to_kind(self._search_written(step)) for step in steps]
+        )
 
     def _drop_repeated(self, steps: Sequence[Step]) -> list[Step]:
         """Drop what looks at the same again: two questions may be answered by one file."""
@@ -388,10 +389,11 @@ class RequestPlan:
         """`Open it`: of what is to be read and is not named take the page that was found last, or
         the file that was read last.
         """
-        is_read = reads_file(self._request.choices[step.at]) and not points_at_entry(step.text)
-        is_known = is_read and self._request.has_examples
-        finder = self._request.find_last_command() if is_known else None
-        if finder is None or not self._lacks_value(step):
+        if not self._request.has_examples or points_at_entry(step.text):
+            return step
+        finder = self._request.find_last_command()
+        is_read = reads_file(self._request.choices[step.at])
+        if finder is None or not (is_read and self._lacks_value(step)):
             return step
         if answered := self._request.answered:
             return step._replace(text=f"{step.text}: `{answered.file}`")
@@ -585,17 +587,19 @@ class RequestPlan:
         """
         if step.at != other.at:
             return False
-        one, another = (self._mentions.find_file_of(part) for part in (step, other))
+        one, another = self._mentions.find_file_of(step), self._mentions.find_file_of(other)
         if one and another and one != another:
             return False
-        if all(map(self._mentions.names_value, (step, other))):
+        if self._mentions.names_value(step) and self._mentions.names_value(other):
             return False
         return is_behind_comma(other, text) or not self._asks_for_another(step, other)
 
     def _asks_for_another(self, step: Step, other: Step) -> bool:
         """Tell whether both have a value; after a place `here` is another one that has none."""
-        first, second = (self._request.fill(part).values for part in (step, other))
-        return bool(first and (second or self._request.choices[step.at].members))
+        if not self._request.fill(step).values:
+            return False
+        takes_place = self._request.choices[step.at].members
+        return bool(self._request.fill(other).values or takes_place)
 
     def _is_afterthought(self, step: Step, before: Step, text: str) -> bool:
         """Tell whether a part is no wish of its own: its command lacks what it needs, and it stands
@@ -653,10 +657,9 @@ def list_refused(left: Sequence[Part]) -> list[NotDone]:
     return [NotDone(summarize(part.text), small_talk.CANNOT_DO) for part in refused]
 
 
-def describe_question(part: Part) -> str:
-    """Say that a part cannot be answered; nothing where it asks nothing."""
-    is_asked = part.label == "talk" and is_question(part.text)
-    return say_unanswered(part.text) if is_asked or is_open(part) else ""
+def asks_in_vain(part: Part) -> bool:
+    """Tell whether a part asks what nothing answers."""
+    return is_open(part) or (part.label == "talk" and is_question(part.text))
 
 
 def say_unanswered(text: str) -> str:

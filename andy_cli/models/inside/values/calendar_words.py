@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
-NAMES = """
+MONTH_NAMES = """
     january januar enero janvier gennaio jan
     february februar febrero fevrier febbraio feb
     march marz marzo mars marzo mar
@@ -24,7 +24,9 @@ NAMES = """
 """A line a month, without accents: a name in each language, then the abbreviations that are no
 word of another language, as `set` for September in Italian is.
 """
-MONTHS = {name: month for month, names in enumerate(NAMES.split("\n")) for name in names.split()}
+MONTHS = {
+    name: month for month, names in enumerate(MONTH_NAMES.split("\n")) for name in names.split()
+}
 """Name -> number of the month."""
 DAY_NAMES = """
     monday montag lunes lundi lunedi
@@ -40,10 +42,14 @@ DAYS = {name: day for day, names in enumerate(DAY_NAMES.split("\n")) for name in
 MEANINGS = {name: ("month", number) for name, number in MONTHS.items()} | {
     name: ("day", number) for name, number in DAYS.items()
 }
-MONTHS_OF, DAYS_OF = (
-    [*zip(*map(str.split, names.strip().split("\n")), strict=False)] for names in (NAMES, DAY_NAMES)
-)
-"""The full names in each language."""
+
+
+def list_by_language(rows: str) -> list[tuple[str, ...]]:
+    """List the full names in each language, without the abbreviations that only some rows have."""
+    return list(zip(*(row.split() for row in rows.strip().split("\n")), strict=False))
+
+
+MONTHS_OF, DAYS_OF = list_by_language(MONTH_NAMES), list_by_language(DAY_NAMES)
 CELL = re.compile(r"(?P<before>^|[-\u2013/&|,;:(*\u2022]\s*|\d\.?\s?)(?P<word>[^\W\d_]{2,5})\b\.?")
 """The first word of a line or of a value in it, or a word behind a number."""
 WORD_OF_LETTERS = re.compile(r"[^\W\d_]+")

@@ -274,11 +274,12 @@ class _Filling:
         nothing else those that only may be one, where there are not enough.
         """
         text = self._text
-        sure = [*find_clock_times(text), *find_times_with_h(text), *find_typed("time", text)]
-        places = [range(span.start, span.end) for span in sure]
-        is_short = len(sure) < sum(other.kind == "time" for other in self._parameters)
-        loose = find_loose_times(text) if parameter.is_clock_time else []
-        found = [*(time for time in loose if is_short or overlaps(time, places)), *sure]
+        found = [*find_clock_times(text), *find_times_with_h(text), *find_typed("time", text)]
+        if parameter.is_clock_time:
+            places = [range(span.start, span.end) for span in found]
+            is_short = len(found) < sum(other.kind == "time" for other in self._parameters)
+            loose = find_loose_times(text)
+            found = [time for time in loose if is_short or overlaps(time, places)] + found
         return sorted(found, key=lambda span: (span.start, -span.end))
 
     def _find_formless(self, parameter: Parameter) -> str | None:
@@ -386,11 +387,11 @@ class _Filling:
 
     def _add_quantities(self, parameter: Parameter, numbers: Sequence[Number]) -> list[Number]:
         """Add quantities in other words than numbers; convert durations to the parameter's unit."""
-        ordinals = list_ordinals(self._text) if parameter.needed else []
-        is_whole = parameter.schema.get("type") == "integer"
-        dotted = find_dotted_thousands(self._text) if is_whole else []
-        added = (find_long_numbers(self._text), find_quantities(self._text), ordinals, dotted)
-        numbers = [*numbers, *(number for found in added for number in found)]
+        numbers = [*numbers, *find_long_numbers(self._text), *find_quantities(self._text)]
+        if parameter.needed:
+            numbers += list_ordinals(self._text)
+        if parameter.schema.get("type") == "integer":
+            numbers += find_dotted_thousands(self._text)
         unit = find_unit([parameter.name, str(parameter.schema.get("description") or "")])
         return convert_durations(self._text, numbers, unit) if unit else numbers
 

@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import BinaryIO, NamedTuple
 from xml.parsers import expat
 
@@ -157,20 +158,21 @@ class TableRows:
             self._rows[-1][-1] = self._rows[-1][-1]._replace(columns=_read_columns(columns))
 
     def end_row(self, pieces: list[str]) -> None:
+        """Make one line of the row that ends, in place of its pieces."""
         cells = self._rows.pop() if self._rows else []
         if self._rows:
+            # The row around it holds a table.
             self._rows[-1].clear()
         if len(cells) < 2:
             return
-        ends = [*(cell.start for cell in cells[1:]), len(pieces)]
-        texts = ["".join(pieces[cell.start : end]) for cell, end in zip(cells, ends, strict=True)]
-        if sum(map(len, texts)) > MAX_ROW_CHARACTERS:
+        length = sum(map(len, pieces[cells[0].start :]))
+        if length > MAX_ROW_CHARACTERS:
             return
-        columns = [
-            column
-            for cell, text in zip(cells, texts, strict=True)
-            for column in (" ".join(text.split()), *[""] * (cell.columns - 1))
-        ]
+        columns: list[str] = []
+        for cell, next_cell in zip_longest(cells, cells[1:]):
+            end = next_cell.start if next_cell else len(pieces)
+            text = "".join(pieces[cell.start : end])
+            columns += [" ".join(text.split())] + [""] * (cell.columns - 1)
         pieces[cells[0].start :] = ["\t".join(columns).rstrip("\t") + "\n"]
 
 

@@ -41,16 +41,22 @@ def render_exchange(exchange: ModelExchange) -> str:
 
 def render_compiled(compiled: CompiledReply) -> list[str]:
     """Render how a reply was read: reasoning, dialect, requests, repairs, faults."""
-    lines = [f"--- reasoning\n{compiled.reasoning}"] if compiled.reasoning else []
-    read_as = compiled.dialect or "plain text"
-    spans = ", ".join(f"{start}-{end}" for start, end in compiled.spans)
-    lines.append(f"--- read as {read_as}" + (f", characters {spans}" if spans else ""))
+    lines = []
+    if compiled.reasoning:
+        lines.append(f"--- reasoning\n{compiled.reasoning}")
+    heading = f"--- read as {compiled.dialect or 'plain text'}"
+    if compiled.spans:
+        spans = ", ".join(f"{start}-{end}" for start, end in compiled.spans)
+        heading += f", characters {spans}"
+    lines.append(heading)
     for request in compiled.requests:
         arguments = json.dumps(dict(request.arguments or {}), ensure_ascii=False, default=str)
         lines.append(f"{request.name} {arguments}")
     lines += [f"mended: {repair}" for repair in compiled.repairs]
-    lines += [f"could not be read: {compiled.fault}"] if compiled.fault else []
-    lines += ["a call was cut off"] if compiled.incomplete else []
+    if compiled.fault:
+        lines.append(f"could not be read: {compiled.fault}")
+    if compiled.incomplete:
+        lines.append("a call was cut off")
     return lines
 
 

@@ -66,12 +66,15 @@ def conclude(told: ToldResult, replies: Sequence[str] = ()) -> str:
     sentence = _explain_refusal(told) or _conclude_result(
         told.result, told.done, told.choice, told.wish
     )
-    lines = list(map(protect_line, told.answers))
+    lines = [protect_line(line) for line in told.answers]
+    if not lines:
+        return sentence
     deed, is_page, _ = sentence.partition(":\n")
-    if lines and is_page and any(sentence in reply for reply in replies):
+    if is_page and any(sentence in reply for reply in replies):
         sentence = f"{deed}, shown above."
-    listed = lines if len(lines) < 2 else [f"- {line}" for line in lines]
-    return "\n".join([*listed, "", sentence]) if listed else sentence
+    if len(lines) > 1:
+        lines = [f"- {line}" for line in lines]
+    return "\n".join([*lines, "", sentence])
 
 
 def _explain_refusal(told: ToldResult) -> str:
