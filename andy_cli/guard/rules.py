@@ -206,15 +206,19 @@ def value_fits(pattern: str, value: object, wholly: bool = True) -> bool:
     """
     wanted_value = pattern.strip().lower()
     values = [listed.strip().lower() for listed in _list_values(value)]
-    is_address = "@" in wanted_value
+    if "@" in wanted_value:
+        values = _part_addresses(values, wholly)
     if not wholly:
-        if is_address:
-            values += [part for listed in values for part in WITHIN_VALUE.split(listed)]
         return any(fnmatchcase(listed, wanted_value) for listed in values)
-    if is_address:
-        values = [line for listed in values for line in LINE_BREAKS.split(listed)]
     # `all` would take nothing for a match.
     return bool(values) and all(_is_wholly(listed, wanted_value) for listed in values)
+
+
+def _part_addresses(values: Sequence[str], wholly: bool) -> list[str]:
+    """Part values into addresses: by lines, or with `wholly` off wherever one may end, too."""
+    if wholly:
+        return [line for value in values for line in LINE_BREAKS.split(value)]
+    return [*values, *(part for value in values for part in WITHIN_VALUE.split(value))]
 
 
 def _list_values(value: object) -> list[str]:

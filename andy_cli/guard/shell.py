@@ -555,7 +555,8 @@ X_BITS = frozenset("x1357")
 def _uses_fetched(command: ShellCommand, is_interpreter: bool, fetched: set[str]) -> bool:
     """Check whether a command runs one of the files, or something by its path."""
     name, *words = command.texts
-    named_files = {program_name(word) for word in (*words, *(read.text for read in command.reads))}
+    read_files = [read.text for read in command.reads]
+    named_files = {program_name(word) for word in words + read_files}
     mode = "".join(words[:1])
     makes_executable = program_name(name) in ("chmod", "install") and not X_BITS.isdisjoint(mode)
     if (is_interpreter or makes_executable) and named_files & (fetched - {""}):

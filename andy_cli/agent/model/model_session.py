@@ -333,8 +333,10 @@ def build_profile(
     """
     dialect = detected.dialect
     all_tools = registry.known_functions(dialect.calls_only)
-    # A model that is chosen for is shown all, and what is beyond it is marked and answered for it.
-    trusted = None if client.guided else trusted
+    if client.guided:
+        # It is shown all tools; what is beyond it is marked, and answered for it.
+        trusted = None
+        instructions = instructions.without_files()
     known_tools = escape_foreign_tools(select_trusted_tools(all_tools, registry, trusted), registry)
     if not shortlist:
         known_tools.pop(DESCRIBE, None)
@@ -345,7 +347,6 @@ def build_profile(
         others = tell_others(shortlist.named)
     names = provider_names(known_tools)
     taught = {name: render_provider_schema(tool) for name, tool in ready.items()}
-    instructions = instructions.without_files() if client.guided else instructions
     prompt = render_system_prompt(dialect, taught, folder, date.today(), instructions)
     limits = describe_limits(client.name.partition(":")[2], all_tools, registry, trusted)
     system = "\n\n".join(filter(None, [prompt, others, limits]))

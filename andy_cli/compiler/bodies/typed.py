@@ -141,7 +141,9 @@ def allowed_kinds(schema: Schema, root_schema: Schema, depth: int = 0) -> frozen
     for branch in _list_branches(schema, root_schema):
         kinds |= allowed_kinds(branch, root_schema, depth + 1)
     if not kinds:
-        members = [*(schema.get("enum") or ()), *([schema["const"]] if "const" in schema else [])]
+        members = list(schema.get("enum") or ())
+        if "const" in schema:
+            members.append(schema["const"])
         kinds = {kind_of(member) for member in members}
     return frozenset(OTHER_NAMES.get(kind, kind) for kind in kinds)
 

@@ -447,13 +447,11 @@ def is_one_command(value: list[object]) -> bool:
 def read_entries(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
     """The object that a list stands for: of pairs, of small objects, of values in order."""
     objects = [entry for entry in value if isinstance(entry, dict)]
-    pairs = dict(pair for entry in objects if (pair := read_pair(entry)))
+    pairs = dict(filter(None, map(read_pair, objects)))
     if len(pairs) == len(value):
         yield Coercion(2, pairs)
     elif len(objects) == len(value):
-        merged: dict[str, object] = {}
-        for entry in objects:
-            merged.update(entry)
+        merged = {key: item for entry in objects for key, item in entry.items()}
         # Of a key that two of them have one value would be lost.
         if len(merged) == sum(map(len, objects)):
             yield Coercion(4, merged)
@@ -498,7 +496,7 @@ def read_as_list(value: Mapping[str, object], node: SchemaNode) -> Iterator[Coer
     if item is None or not item.takes("object"):
         return
     columns = [column for column in value.values() if isinstance(column, list)]
-    lengths = {len(column) for column in columns}
+    lengths = set(map(len, columns))
     if len(columns) == len(value) and len(lengths) == 1:
         rows = zip(*columns, strict=True)
         yield Coercion(3, [dict(zip(value, row, strict=True)) for row in rows])

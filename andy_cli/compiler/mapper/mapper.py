@@ -406,7 +406,8 @@ def _fan_out(name: str, given_arguments: dict[str, object], node: SchemaNode) ->
     calls: list[MappedCall] = []
     changes: dict[str, None] = {}
     for row in zip(*lists.values(), strict=True):
-        fitted = fit_value({**given_arguments, **dict(zip(lists, row, strict=True))}, node, scope)
+        arguments = given_arguments | dict(zip(lists, row, strict=True))
+        fitted = fit_value(arguments, node, scope)
         if fitted is None or not isinstance(fitted.value, dict):
             return None
         calls.append(make_call(name, match_number_forms(fitted.value, node)))

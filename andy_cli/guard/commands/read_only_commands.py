@@ -251,9 +251,9 @@ def _from_workspace(resolved_place: str) -> str:
 def _judge_find(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
     paths, expressions = split_expressions(arguments)
     own_expressions, executed_commands = _split_executed(expressions)
-    reasons = (_judge_executed("find", words, folder, inside) for words in executed_commands)
-    if reason := next(filter(None, reasons), ""):
-        return reason
+    for words in executed_commands:
+        if reason := _judge_executed("find", words, folder, inside):
+            return reason
     if executed_commands:  # what is found by its name is read as that name
         paths = [*paths, *(word for word in own_expressions if not word.startswith("-"))]
     for expression in own_expressions:

@@ -37,7 +37,7 @@ async def plan_chunks(
 ) -> tuple[Chunk, ...] | None:
     """Plan a reply: its chunks; None where the model writes."""
     planned = await asyncio.to_thread(plan_reply, request, load_planner)
-    return None if planned is None else (*make_planned_chunks(planned, request),)
+    return None if planned is None else tuple(make_planned_chunks(planned, request))
 
 
 def plan_reply(request: Request, load_planner: Callable[[], Planner]) -> Utterance | None:
@@ -60,7 +60,7 @@ def make_planned_chunks(planned: Utterance, request: Request) -> Iterator[Chunk]
         said, stop = cut_at_stop(said, request.stop)
     yield Chunk(text=said)
     # No language model read or wrote anything.
-    yield Chunk(finish="stop", usage=Usage(), stopped_at=stop, not_done=(*planned.not_done,))
+    yield Chunk(finish="stop", usage=Usage(), stopped_at=stop, not_done=tuple(planned.not_done))
 
 
 def make_plain_request(request: Request, instruction: str) -> Request:

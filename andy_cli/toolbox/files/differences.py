@@ -56,10 +56,11 @@ def compare_texts(old_text: str, new_text: str) -> FileChange:
 def describe_new_text(text: str) -> FileChange:
     """The change that makes a file of this text."""
     lines = _split_lines(text)
-    added = [f"+{line}" for line in lines]
-    header = [f"@@ -0,0 +1,{len(lines)} @@"] * bool(lines)
+    diff_lines = [f"+{line}" for line in lines]
+    if lines:
+        diff_lines.insert(0, f"@@ -0,0 +1,{len(lines)} @@")
     summary = f"new file, {count_noun(len(lines), 'line')}"
-    return FileChange(summary, "\n".join(shorten_diff([*header, *added])))
+    return FileChange(summary, "\n".join(shorten_diff(diff_lines)))
 
 
 def _describe_counts(change: Change) -> str:
@@ -84,10 +85,12 @@ def _compare_lines(old_lines: Sequence[str], new_lines: Sequence[str]) -> Change
     removed = old_lines[start : len(old_lines) - kept_tail]
     added = new_lines[start : len(new_lines) - kept_tail]
     if len(removed) + len(added) > MAX_COMPARED_LINES:
-        header = f"@@ -{start + 1},{len(removed)} +{start + 1},{len(added)} @@"
-        diff_lines = [header, *(f"-{line}" for line in removed), *(f"+{line}" for line in added)]
+        diff_lines = [f"@@ -{start + 1},{len(removed)} +{start + 1},{len(added)} @@"]
+        diff_lines += [f"-{line}" for line in removed]
+        diff_lines += [f"+{line}" for line in added]
         return Change(diff_lines, len(added), len(removed))
-    unified = [*difflib.unified_diff(removed, added, lineterm="", n=AROUND)][2:]
+    # The first two rows name the files.
+    unified = list(difflib.unified_diff(removed, added, lineterm="", n=AROUND))[2:]
     return Change(
         [_move_hunk(line, start) for line in unified],
         sum(line.startswith("+") for line in unified),
@@ -97,11 +100,12 @@ def _compare_lines(old_lines: Sequence[str], new_lines: Sequence[str]) -> Change
 
 def _count_alike(first_lines: Sequence[str], second_lines: Sequence[str]) -> int:
     """Count the lines that are the same from the start on."""
-    pairs = enumerate(zip(first_lines, second_lines, strict=False))
-    return next(
-        (index for index, (first_line, second_line) in pairs if first_line != second_line),
-        min(len(first_lines), len(second_lines)),
-    )
+    alike = 0
+    for first_line, second_line in zip(first_lines, second_lines, strict=False):
+        if first_line != second_line:
+            break
+        alike += 1
+    return alike
 
 
 def _move_hunk(line: str, offset: int) -> str:

@@ -75,19 +75,21 @@ def read_page(
     amount_read = f"lines {first_line:,} to {reached:,} of {total:,}"
     if first_line == 1 and reached == total:
         amount_read = count_noun(total, "line")
-    shown_lines += [ENCODED] * is_document("", name)
-    unread = _list_unread(page_lines, reached, end)
-    unfinished = f"{' and '.join(unread)} of {name} were not read" * bool(unread)
+    if is_document("", name):
+        shown_lines.append(ENCODED)
+    unfinished = _describe_unread(name, page_lines, reached, end)
     return Outcome("\n".join(shown_lines), f"read {name}, {amount_read}", unfinished=unfinished)
 
 
-def _list_unread(page_lines: Sequence[PageLine], reached: int, end: int) -> list[str]:
-    """List what is left out up to the last line that was asked for, in words."""
+def _describe_unread(name: str, page_lines: Sequence[PageLine], reached: int, end: int) -> str:
+    """Say what is left out up to the last line that was asked for."""
     cut_characters = sum(line.more for line in page_lines)
-    unread = [f"lines {reached + 1:,} to {end:,}"] * (reached < end)
-    return unread + [f"{count_noun(cut_characters, 'character')} of long lines"] * (
-        cut_characters > 0
-    )
+    unread = []
+    if reached < end:
+        unread.append(f"lines {reached + 1:,} to {end:,}")
+    if cut_characters:
+        unread.append(f"{count_noun(cut_characters, 'character')} of long lines")
+    return f"{' and '.join(unread)} of {name} were not read" if unread else ""
 
 
 def _that_fit(page_lines: Iterator[PageLine]) -> list[PageLine]:
@@ -106,7 +108,9 @@ def _show_lines(page_lines: Sequence[PageLine], first_line: int, numbered: bool)
         f"{number:>6}\t{line}" if numbered else str(line)
         for number, line in enumerate(page_lines, first_line)
     ]
-    return shown_lines + [CUT] * any(line.more for line in page_lines)
+    if any(line.more for line in page_lines):
+        shown_lines.append(CUT)
+    return shown_lines
 
 
 def _describe_rest(first: int, reached: int, total: int) -> str:

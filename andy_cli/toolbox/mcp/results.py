@@ -25,14 +25,9 @@ def result_content(content: Iterable[object], data: object, failed: bool = False
         return shorten_result(texts)
     if isinstance(data, dict) and data.keys() == {"result"}:
         data = data["result"]  # how servers wrap what is no object
-    words_by_bytes = {
-        encoded_bytes: describe_block(block)
-        for block in blocks
-        if (encoded_bytes := _find_bytes(block))
-    }
     said = {_write_sorted(value) for value in [data, *_list_values(data)]}
     others = [block for block in blocks if not _repeats(block, said)]
-    return _add_others(_replace_bytes(data, words_by_bytes), _list_shown(others))
+    return _add_others(_replace_bytes(data, _name_bytes(blocks)), _list_shown(others))
 
 
 def _list_shown(blocks: Iterable[object]) -> list[str]:
@@ -60,11 +55,15 @@ def _list_values(data: object) -> Iterable[object]:
     return data if isinstance(data, list) else []
 
 
-def _find_bytes(block: object) -> str | None:
-    """Find the bytes that a block holds, in base64."""
-    holder = getattr(block, "resource", block)
-    encoded_bytes = getattr(holder, "data", None) or getattr(holder, "blob", None)
-    return encoded_bytes if isinstance(encoded_bytes, str) else None
+def _name_bytes(blocks: Iterable[object]) -> dict[str, str]:
+    """Find the bytes that blocks hold, in base64, each with the words that stand for them."""
+    words_by_bytes: dict[str, str] = {}
+    for block in blocks:
+        holder = getattr(block, "resource", block)
+        encoded_bytes = getattr(holder, "data", None) or getattr(holder, "blob", None)
+        if isinstance(encoded_bytes, str):
+            words_by_bytes[encoded_bytes] = describe_block(block)
+    return words_by_bytes
 
 
 def _replace_bytes(data: object, words: Mapping[str, str]) -> object:

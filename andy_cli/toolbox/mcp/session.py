@@ -72,7 +72,8 @@ class Session:
                 break
         has_own = any(tool.name == READ_RESOURCE.name for tool in server_tools)
         self._reads_resources = not has_own and await has_resources(self._client)
-        return (*server_tools[:MAX_TOOLS], *[READ_RESOURCE] * self._reads_resources)
+        offered = server_tools[:MAX_TOOLS]
+        return (*offered, READ_RESOURCE) if self._reads_resources else tuple(offered)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> tuple[object, bool]:
         """Call a tool; return its result, and whether the server says that it failed."""

@@ -113,7 +113,8 @@ def describe_tool(tool: ServerTool) -> str:
     """All that a yes to a tool stands on, in one text."""
     approved_parts = [tool.name, tool.description, tool.schema]
     # Not where there is none: a yes that was given before titles were looked at still holds.
-    approved_parts += [tool.title] * bool(tool.title)
+    if tool.title:
+        approved_parts.append(tool.title)
     return json.dumps(approved_parts, sort_keys=True, default=str)
 
 

@@ -230,7 +230,10 @@ def make_headed_end(
     `heads` are what may stand before the value, the opener included; `other` is what may stand
     instead of a value, and what finds its end.
     """
-    begins = any_of("{", "[", *end_markers, *([other[0]] if other else []))
+    beginnings = ["{", "[", *end_markers]
+    if other:
+        beginnings.append(other[0])
+    begins = any_of(*beginnings)
 
     def decide(held: str) -> HeadDecision:
         match = begins.search(held)

@@ -180,10 +180,14 @@ def constrain_answer(schema: Schema, required: bool) -> Constraint | None:
 
     Nothing for a text, which may be any.
     """
-    allowed = schema.get("enum") or (["yes", "no"] if schema.get("type") == "boolean" else [])
+    allowed = schema.get("enum")
+    if not allowed and schema.get("type") == "boolean":
+        allowed = ["yes", "no"]
     if allowed:
-        texts = [*map(str, allowed), *([] if required else [SKIP])]
-        return Constraint(choices=tuple(map(Choice, texts)))
+        choices = [Choice(str(member)) for member in allowed]
+        if not required:
+            choices.append(Choice(SKIP))
+        return Constraint(choices=tuple(choices))
     if schema.get("type") not in ("integer", "number", "array", "object"):
         return None
     value = constraint_schemas.simplify_schema(schema)

@@ -146,7 +146,7 @@ class PromptState:
         """
         queued = [QUEUED_EXIT if line is None else line for line in self.sent.lines]
         held = [] if self.is_asking else self.held
-        labelled = [*(("queued", line) for line in queued), *(("not sent", line) for line in held)]
+        labelled = [("queued", line) for line in queued] + [("not sent", line) for line in held]
         return [f"{label}: {' '.join(line.split())}" for label, line in labelled]
 
     @property

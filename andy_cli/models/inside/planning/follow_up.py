@@ -45,10 +45,11 @@ class Fragment(NamedTuple):
 
 def read_fragment(text: str) -> Fragment | None:
     """Read a text that may leave something out; None where it has the words of a whole wish."""
-    repaired = drop_repair(text)
-    denies = repaired != text or {*find_words(text)[:1]} <= {*small_talk.NO}
-    beginning = DENIAL if denies else ADDITION
-    rest = repaired if repaired != text else beginning.sub("", text, count=1)
+    rest = drop_repair(text)
+    denies = rest != text or may_deny(text)
+    if rest == text:
+        beginning = DENIAL if denies else ADDITION
+        rest = beginning.sub("", text, count=1)
     words = find_words(rest)
     is_part = rest != text and 0 < len(words) <= MAX_WORDS
     return Fragment(rest, denies) if is_part and list_openers().isdisjoint(words) else None
@@ -56,8 +57,13 @@ def read_fragment(text: str) -> Fragment | None:
 
 def drop_denial(text: str) -> str:
     """Drop a `no` before a sign, at the beginning: `no, stop it`."""
-    is_denied = {*find_words(text)[:1]} <= {*small_talk.NO}
-    return DENIAL.sub("", text, count=1) if is_denied else text
+    return DENIAL.sub("", text, count=1) if may_deny(text) else text
+
+
+def may_deny(text: str) -> bool:
+    """Tell whether a text begins with a `no`, or has no word."""
+    words = find_words(text)
+    return not words or words[0] in small_talk.NO
 
 
 def split_repair(text: str) -> tuple[str, str] | None:

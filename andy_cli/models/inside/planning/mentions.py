@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, combinations
 from typing import NamedTuple
 
 from andy_cli.messages import Choice
@@ -148,14 +148,17 @@ class Mentions:
             )
         ]
         passages = self._spelled_passages if names_day(question) else self._passages
-        by_meaning = iter(self._rate_lines(readings, by_words, [*chain(*passages.values())]))
-        rarest = iter(by_words)
-        return {
-            name: rate_text([*islice(by_meaning, len(lines))])
-            + shared * max(islice(rarest, len(lines)))
-            + SAME_FILE * (answered is not None and name == answered.file)
-            for name, lines in self._passages.items()
-        }
+        all_lines = list(chain.from_iterable(passages.values()))
+        by_meaning = self._rate_lines(readings, by_words, all_lines)
+        ratings: dict[str, float] = {}
+        start = 0
+        for name, lines in self._passages.items():
+            own = slice(start, start + len(lines))
+            ratings[name] = rate_text(by_meaning[own]) + shared * max(by_words[own])
+            if answered is not None and name == answered.file:
+                ratings[name] += SAME_FILE
+            start = own.stop
+        return ratings
 
     def _rate_lines(
         self, readings: Sequence[Reading], by_words: Sequence[float], lines: Sequence[str]
@@ -164,14 +167,15 @@ class Mentions:
         the guess stands for the others.
         """
         encoder = self._request.encoder
-        rated = sum_meanings(readings, lambda text: encoder.guess_passages(text, lines))
+        guesses = sum_meanings(readings, lambda text: encoder.guess_passages(text, lines))
         likeliness = [
             guess + GUESS_WORD_WEIGHT * rarity
-            for guess, rarity in zip(rated, by_words, strict=True)
+            for guess, rarity in zip(guesses, by_words, strict=True)
         ]
         likeliest = sorted(range(len(lines)), key=likeliness.__getitem__)[-RATED_LINES:]
         near = [lines[place] for place in likeliest]
         exact = sum_meanings(readings, lambda text: encoder.rate_passages(text, near))
+        rated = guesses
         for place, rating in zip(likeliest, exact, strict=True):
             rated[place] = rating
         return rated
@@ -186,14 +190,13 @@ class Mentions:
         """Find the longest run of words of a text that stands in a line, with one that tells."""
         words = text.split()
         lines = [line.casefold() for lines in self._passages.values() for line in lines]
-        runs = [
-            " ".join(words[start:end])
-            for start in range(len(words))
-            for end in range(start + 1, len(words) + 1)
-            if list_unasked_words(" ".join(words[start:end]))
-        ]
-        written = (run for run in runs if any(run.casefold() in line for line in lines))
-        return max(written, key=len, default=None)
+        longest: str | None = None
+        for start, end in combinations(range(len(words) + 1), 2):
+            run = " ".join(words[start:end])
+            is_longer = longest is None or len(run) > len(longest)
+            if is_longer and list_unasked_words(run) and is_within(run.casefold(), lines):
+                longest = run
+        return longest
 
     @cached_property
     def _stems_of_lines(self) -> Sequence[frozenset[str]]:
@@ -269,9 +272,9 @@ class Mentions:
         said = " ".join(rest)
         if not rest or self.find_value(said, choice, whole=True) is not None:
             return bool(rest)
-        is_call = len(rest) <= FEW_WORDS and list_openers().isdisjoint(rest)
-        is_call = is_call and reads_file(choice) and not self._is_other_wish(part, choice)
-        return is_call and self.means_file(said)
+        if len(rest) > FEW_WORDS or not list_openers().isdisjoint(rest) or not reads_file(choice):
+            return False
+        return not self._is_other_wish(part, choice) and self.means_file(said)
 
     def _is_other_wish(self, part: str, choice: Choice) -> bool:
         """Tell whether a part is talk, or clearly nearer to another command."""
@@ -298,6 +301,10 @@ class Mentions:
             return member
         names = [name for name in self._request.names if takes_name(choice, name)]
         return find_called(text, names, whole)
+
+
+def is_within(text: str, lines: Iterable[str]) -> bool:
+    return any(text in line for line in lines)
 
 
 def rate_text(rated_lines: Sequence[float]) -> float:
@@ -336,17 +343,20 @@ def sum_meanings(
     readings: Sequence[Reading], rate: Callable[[str], Sequence[float]]
 ) -> list[float]:
     """Sum up how lines are rated by what they mean, for each way to understand a question."""
-    weighed = ([reading.meaning * value for value in rate(reading.text)] for reading in readings)
-    return [sum(ratings) for ratings in zip(*weighed, strict=True)]
+    ratings = [(reading.meaning, rate(reading.text)) for reading in readings]
+    return sum_weighed(ratings)
 
 
 def sum_words(readings: Sequence[Reading], stems_of_lines: Sequence[frozenset[str]]) -> list[float]:
     """Sum up how lines are rated by the rare words that they share with each of them."""
-    weighed = (
-        [reading.words * value for value in rate_words(reading.text, stems_of_lines)]
-        for reading in readings
-    )
-    return [sum(ratings) for ratings in zip(*weighed, strict=True)]
+    ratings = [(reading.words, rate_words(reading.text, stems_of_lines)) for reading in readings]
+    return sum_weighed(ratings)
+
+
+def sum_weighed(ratings: Sequence[tuple[float, Sequence[float]]]) -> list[float]:
+    """Add up several ratings of the same lines, each times its weight."""
+    weighed = [[weight * rating for rating in rated_lines] for weight, rated_lines in ratings]
+    return [sum(of_line) for of_line in zip(*weighed, strict=True)]
 
 
 def find_best_lines(
@@ -385,8 +395,8 @@ def has_columns(name: str, lines: Sequence[str]) -> bool:
     if any(has_figures):
         return not has_figures[0]
     delimiter = find_delimiter(lines[0])
-    columns, *rows = (split_row(line, delimiter) for line in lines)
-    return len(columns) > 1 and {*columns}.isdisjoint(value for row in rows for value in row)
+    columns, *rows = [split_row(line, delimiter) for line in lines]
+    return len(columns) > 1 and set(columns).isdisjoint(chain.from_iterable(rows))
 
 
 def has_title(lines: Sequence[str]) -> bool:

@@ -311,7 +311,8 @@ class PartReader:
         if not find_things(text):
             # Nobody plays a song by asking who wrote it.
             is_wish = self._request.choices[scores.best].only_looks or not is_question(text)
-            lead += NAMED_HERE * (is_named and is_wish and scores.kind in small_talk.ANSWERS)
+            if is_named and is_wish and scores.kind in small_talk.ANSWERS:
+                lead += NAMED_HERE
         elif not small_talk.is_refused(scores.kind):
             lead += NAMED  # what is wished for may take a file, or a time, as well
         return lead

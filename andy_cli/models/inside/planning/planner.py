@@ -261,8 +261,7 @@ class Planner:
     def _render_results(self, turn: Turn, constraint: Constraint) -> str:
         steps = self._recall_plan(turn, constraint).steps
         told = list_told_results(turn, constraint, steps)
-        asked = [() if step.is_guess else step.questions for step in steps]
-        questions = [*asked, *[()] * len(told)]
+        questions = [() if step.is_guess else step.questions for step in steps]
         answered = find_answered(turn.exchanges, constraint.choices)
         replies = [exchange.reply for exchange in turn.exchanges]
         return conclude_all(self._add_all_answers(told, questions, answered), replies)
@@ -277,10 +276,13 @@ class Planner:
         may lean on the one before: `who mends the hose, and what is his number?`
         """
         found = []
-        for result, asked in zip(told, questions, strict=False):
-            found.append(self._add_answers(result, asked, answered))
-            is_short = result.result.count("\n") < MIN_LINES
-            answers = found[-1].answers or ([result.result] if is_short else [])
+        for place, result in enumerate(told):
+            asked = questions[place] if place < len(questions) else ()
+            with_answers = self._add_answers(result, asked, answered)
+            found.append(with_answers)
+            answers = with_answers.answers
+            if not answers and result.result.count("\n") < MIN_LINES:
+                answers = [result.result]  # so short that all of it answers
             if asked and result.done and answers:
                 answered = AnsweredQuestion(asked[-1], name_read(result), answers[-1])
         return found
@@ -296,16 +298,16 @@ class Planner:
         if entry := find_asked_entry(questions[0], told.result):
             return told._replace(answers=[describe_record(entry.record)])
         lines = told.result.split("\n")
-        if sum(map(bool, map(str.strip, lines))) < MIN_LINES:
+        if sum(bool(line.strip()) for line in lines) < MIN_LINES:
             return told
         name = name_read(told)
-        answers: dict[str, None] = {}
+        answers: list[str] = []
         for question in questions:
             best = find_best_lines(self._encoder, list_readings(question, answered), name, lines)
-            is_short = len(best) <= MAX_ANSWERS and sum(map(len, best)) <= MAX_LINE
-            answers |= dict.fromkeys(best if is_short else [])
+            if len(best) <= MAX_ANSWERS and sum(map(len, best)) <= MAX_LINE:
+                answers += best
             answered = AnsweredQuestion(question, name, "")
-        return told._replace(answers=[*answers])
+        return told._replace(answers=list(dict.fromkeys(answers)))
 
     def _agrees(self, text: str) -> bool:
         return max(self._encoder.closeness(text, small_talk.YES)) > MIN_SAME_NEARNESS
@@ -362,10 +364,13 @@ def name_read(told: ToldResult) -> str:
 
 def list_offered(missing: Parameter, choice: Choice, names: Sequence[str]) -> str:
     """List the files of which one may be meant; nothing where none is known."""
-    is_file = missing.kind == "file"
-    fitting = [name_plainly(name) for name in names if is_file and takes_name(choice, name)]
+    if missing.kind != "file":
+        return ""
+    fitting = [name_plainly(name) for name in names if takes_name(choice, name)]
+    if len(fitting) < 2:
+        return ""
     more = f" and {len(fitting) - MAX_OFFERED} more" if len(fitting) > MAX_OFFERED else ""
-    return f"There are {', '.join(fitting[:MAX_OFFERED])}{more}." if len(fitting) > 1 else ""
+    return f"There are {', '.join(fitting[:MAX_OFFERED])}{more}."
 
 
 def list_told_results(
@@ -378,10 +383,15 @@ def list_told_results(
     commands = {choice.text: choice for choice in constraint.choices}
     called = [commands.get(name_command(call)) for call in turn.calls]
     # Where the messages are too long the first calls are missing among them.
-    choices = [*[None] * (len(results) - len(called)), *called]
-    deeds = [*constraint.context.done, *[""] * len(results)]
-    wishes = [*(step.text for step in steps), *[""] * len(results)]
-    return list(map(ToldResult, results, deeds, choices, wishes))
+    missing = max(0, len(results) - len(called))
+    deeds = constraint.context.done
+    told = []
+    for place, result in enumerate(results):
+        deed = deeds[place] if place < len(deeds) else ""
+        choice = called[place - missing] if place >= missing else None
+        wish = steps[place].text if place < len(steps) else ""
+        told.append(ToldResult(result, deed, choice, wish))
+    return told
 
 
 PLANNED_REQUEST = 600

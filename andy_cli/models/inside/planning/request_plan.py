@@ -99,7 +99,7 @@ class RequestPlan:
         unanswered = list_guesses(steps)
         unanswered += [say_unanswered(part.text) for part in left if asks_in_vain(part)]
         unanswered += [say_unanswered(step.text) for step in doubtful]
-        declined = [self._decline(step) for step in beyond]
+        declined = list(map(self._decline, beyond))
         return Plan(steps, unanswered, declined + list_refused(left))
 
     def _choose_steps(self, parts: Sequence[Part], text: str) -> tuple[Sequence[Part], list[Step]]:
@@ -361,15 +361,14 @@ class RequestPlan:
         if len(steps) > 1:  # alone, `then Volare` is said of what is playing
             steps = self._follow_up_all(steps)
         if is_first and not any(finds_files(self._request.choices[step.at]) for step in steps):
-            steps = [self._name_file(step) for step in steps]
-        steps = [self._point_back(step) for step in steps]
-        if self._lists.points_back(steps) and not any(self._means_songs(step) for step in steps):
-            steps = [self._read_entry(step) for step in steps]
+            steps = list(map(self._name_file, steps))
+        steps = list(map(self._point_back, steps))
+        if self._lists.points_back(steps) and not any(map(self._means_songs, steps)):
+            steps = list(map(self._read_entry, steps))
         else:
             steps = self._lists.fit(steps)
-        return self._drop_repeated(
-            [self._fit_to_kind(self._search_written(step)) for step in steps]
-        )
+        steps = list(map(self._search_written, steps))
+        return self._drop_repeated(list(map(self._fit_to_kind, steps)))
 
     def _drop_repeated(self, steps: Sequence[Step]) -> list[Step]:
         """Drop what looks at the same again: two questions may be answered by one file."""

@@ -140,9 +140,9 @@ def order_by_day(times: Sequence[SaidTime]) -> list[SaidTime]:
     for at, (first, second) in enumerate(pairwise(times)):
         if second.is_sure and not first.is_sure and first.minutes + noon < second.minutes:
             moved[at] = first._replace(minutes=first.minutes + noon)
-        if first.is_sure and not second.is_sure and second.minutes < first.minutes:
-            is_later = first.minutes < second.minutes + noon
-            moved[at + 1] = second._replace(minutes=second.minutes + noon * is_later)
+        is_same_half = second.minutes < first.minutes < second.minutes + noon
+        if first.is_sure and not second.is_sure and is_same_half:
+            moved[at + 1] = second._replace(minutes=second.minutes + noon)
     return moved
 
 

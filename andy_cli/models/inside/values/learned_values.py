@@ -109,15 +109,16 @@ class ValueFinder:
         is_learned = parameter.is_numeric or parameter.is_wording
         if is_learned and not self._is_rough:
             odds = self._encoder.rate_marked_runs(self.mark(parameter, rated))
-        odds[-1] -= MISSING_ODDS * parameter.needed
+        if parameter.needed:
+            odds[-1] -= MISSING_ODDS
         total = sum_odds(odds)
         # That it has a value, whichever: runs that overlap share what is likely.
         given = sum_odds(odds[:-1]) - max(odds[:-1])
-        found = (
-            RatedRun(value - total + given * (one.run is not None), one.run)
-            for value, one in zip(odds, rated, strict=True)
-        )
-        return [*found] if parameter.is_numeric else [*prefer_longer([*found])]
+        found = []
+        for value, one in zip(odds, rated, strict=True):
+            share = value - total
+            found.append(RatedRun(share if one.run is None else share + given, one.run))
+        return found if parameter.is_numeric else list(prefer_longer(found))
 
     def rate_likeliest(self, parameter: Parameter, runs: Sequence[Run]) -> list[RatedRun]:
         """Rate runs by their words and form, each apart from the others: the likeliest, and none at
@@ -127,10 +128,10 @@ class ValueFinder:
         odds = self._encoder.rate_runs([token.text for token in self._tokens], wanted)
         odds = odds or rate_by_form(wanted)
         total = sum_odds(odds)
-        *found, none = (
-            RatedRun(value - total, run) for value, run in zip(odds, [*runs, None], strict=True)
-        )
-        return [*heapq.nlargest(KEPT_RUNS, found, key=lambda rated: rated.odds), none]
+        *odds_of_runs, odds_of_none = [value - total for value in odds]
+        found = [RatedRun(value, run) for value, run in zip(odds_of_runs, runs, strict=True)]
+        likeliest = heapq.nlargest(KEPT_RUNS, found, key=lambda rated: rated.odds)
+        return [*likeliest, RatedRun(odds_of_none, None)]
 
     def mark(self, parameter: Parameter, rated: Sequence[RatedRun]) -> MarkedRuns:
         """Mark each run in the request."""

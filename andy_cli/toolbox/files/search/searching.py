@@ -6,7 +6,7 @@ too. Files whose text was not looked at are counted and named.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, get_args
@@ -208,8 +208,8 @@ class Search:
             raise ToolError("Say what to look for: a pattern, a glob of names, or both.")
         self._asked, self._work, self._where = search_request, work, show_path(granted.path)
         self._finder = Finder(search_request.pattern) if search_request.pattern else None
-        given_globs = filter(None, (search_request.glob, search_request.taken_as_glob))
-        self._globs: Sequence[tuple[Glob, ...]] = [*map(_read_glob, given_globs)]
+        given_globs = (search_request.glob, search_request.taken_as_glob)
+        self._globs = [_read_glob(glob) for glob in given_globs if glob]
         """Each with the readings of its braces: one reading of each has to fit."""
         self.number = 0
         """Results."""

@@ -56,9 +56,8 @@ def list_sources(account: AnswerProvenance) -> list[Source]:
     actions, results = account.evidence.actions or (), account.evidence.results
     newest = actions[max(0, len(actions) - len(results)) :]
     names = [action.did or action.action for action in newest]
-    found = [
-        Source(name or FOUND, text) for name, text in zip_longest(names, results, fillvalue="")
-    ]
+    pairs = zip_longest(names, results, fillvalue="")
+    found = [Source(name or FOUND, text) for name, text in pairs]
     done = [Source("", action.did) for action in actions if action.ok and action.did]
     return [*found, Source(ATTACHED, account.attached), *done]
 

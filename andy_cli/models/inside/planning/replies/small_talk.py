@@ -113,18 +113,22 @@ def list_abilities(who: str, choices: Sequence[Choice], said: str = "") -> str:
     """`I can list the files or the music, read a file and stop the music.` Nothing where that was
     `said` just before.
     """
-    objects_by_verb: dict[str, list[str]] = {}
-    for choice in choices:
-        action = fill_action(choice.action, {}) or summarize_command(choice)
-        verb, _, rest = action.partition(" ")
-        if verb and not choice.beyond:
-            objects_by_verb.setdefault(verb.lower(), []).append(rest)
-    *some, last = [
-        " ".join([verb, " or ".join(dict.fromkeys(filter(None, objects)))]).strip()
-        for verb, objects in objects_by_verb.items()
-    ][:MAX_ABILITIES] or ["chat"]
+    *some, last = name_abilities(choices)[:MAX_ABILITIES] or ["chat"]
     able = f" can {', '.join(some)} and {last}." if some else f" can {last}."
     return "" if able in said else who + able
+
+
+def name_abilities(choices: Sequence[Choice]) -> list[str]:
+    """Name what commands do, those of one verb together: `list the files or the music`."""
+    objects_by_verb: dict[str, dict[str, None]] = {}
+    for choice in choices:
+        action = fill_action(choice.action, {}) or summarize_command(choice)
+        verb, _, thing = action.partition(" ")
+        if verb and not choice.beyond:
+            objects = objects_by_verb.setdefault(verb.lower(), {})
+            if thing:
+                objects[thing] = None
+    return [f"{verb} {' or '.join(objects)}".strip() for verb, objects in objects_by_verb.items()]
 
 
 def explain_too_small(
