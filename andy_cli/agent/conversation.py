@@ -174,7 +174,7 @@ class Conversation:
                 "user": user + attached,
                 "model": self.client.name,
                 "dialect": self.dialect.name,
-                "tools": [*self.model.profile.known.values()],
+                "tools": list(self.model.profile.known.values()),
                 "needs": self.registry.list_needs(),
             }
             self.model.capture_event("turn", record)

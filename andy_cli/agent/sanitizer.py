@@ -74,11 +74,11 @@ class ToolTitles:
     def feed(self, text: str) -> list[str]:
         """Take the next piece of prose."""
         self._held += text
-        return [*self._read(final=False)]
+        return list(self._read(final=False))
 
     def pass_by(self, text: str) -> list[str]:
         """Note what stands next and is no prose, or with "" the end; returns what was held."""
-        held_pieces = [*self._read(final=True, ended=text[:1] in ("", "\n"))]
+        held_pieces = list(self._read(final=True, ended=text[:1] in ("", "\n")))
         self._line = (self._line + text).rpartition("\n")[2][-MAX_QUOTATION:]
         self._only = self._only and not text.strip()
         return held_pieces

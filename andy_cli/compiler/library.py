@@ -67,7 +67,7 @@ def markers_for(tools: tuple[str, ...], dialect: str = "") -> Markers:
     """Build the markers of these tools; the last ones are kept, since building one takes 5 ms."""
     if dialect:
         find_dialect(dialect)
-    return Markers([*dialects_by_name().values()], tools, dialect)
+    return Markers(list(dialects_by_name().values()), tools, dialect)
 
 
 @cache

@@ -186,7 +186,7 @@ def create_gate(
 
 def keep_rules(rules: Sequence[str]) -> Path:
     """Allow this for good, in the user's own settings; returns their file."""
-    return save("guard.allow", lambda learned: [*dict.fromkeys((*learned, *rules))])
+    return save("guard.allow", lambda learned: list(dict.fromkeys((*learned, *rules))))
 
 
 def describe_server(chosen: Chosen, settings: Settings, forget: bool) -> ModelServer:

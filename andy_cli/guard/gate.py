@@ -248,7 +248,7 @@ def _command_prefixes(line: str, workspace: Path) -> list[str]:
         beginning = _find_beginning(command)
         says_more = not beginning or catches_special(beginning, command, workspace)
         prefixes[very_words if says_more else beginning] = None
-    return [*prefixes]
+    return list(prefixes)
 
 
 def _find_beginning(command: Facet) -> str:

@@ -223,7 +223,7 @@ def _part_addresses(values: Sequence[str], wholly: bool) -> list[str]:
 
 def _list_values(value: object) -> list[str]:
     values = value if isinstance(value, list) else str(value).replace(";", ",").split(",")
-    return [*map(str, values)]
+    return list(map(str, values))
 
 
 LINE_BREAKS = re.compile(r"\s*[\r\n]\s*")

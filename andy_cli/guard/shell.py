@@ -486,7 +486,7 @@ def _only_reads_data(code: str) -> bool:
     """Check whether Python code imports nothing but what reads data, and names nothing that runs
     a text."""
     try:
-        nodes = [*ast.walk(ast.parse(code))]
+        nodes = list(ast.walk(ast.parse(code)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     imports = [node for node in nodes if isinstance(node, ast.Import)]

@@ -262,7 +262,7 @@ class CapturingClient(ForwardingClient):
         self._capture = capture
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        body = {"messages": [*request.messages], "tools": [*request.tools]}
+        body = {"messages": list(request.messages), "tools": list(request.tools)}
         exchange = self._capture.exchange(self._endpoint, body)
         failure: BaseException | None = None
         try:

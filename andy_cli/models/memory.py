@@ -67,7 +67,7 @@ def recall_model(endpoint: Endpoint, today: date | None = None) -> Learned:
 
 def known_models() -> list[Key]:
     """List where models are and what they are called there, the latest first. Never raises."""
-    return [*reversed(_read_entries(_memory_file()))]
+    return list(reversed(_read_entries(_memory_file())))
 
 
 def learn_refusal(endpoint: Endpoint, instead: str, reason: str, today: date | None = None) -> bool:
@@ -122,7 +122,7 @@ def _keep_changes(endpoint: Endpoint, changes: Entry) -> bool:
     key = _model_key(endpoint)
     entry = {**entries.pop(key, {}), "endpoint": key[0], "model": key[1], **changes}
     entries[key] = entry
-    return _write_entries(path, [*entries.values()][-MAX_MODELS:])
+    return _write_entries(path, list(entries.values())[-MAX_MODELS:])
 
 
 def _memory_file() -> Path:

@@ -290,7 +290,7 @@ def checked_data(line: bytes) -> bytes:
 
 def count_damaged_lines(lines: Iterable[bytes]) -> int:
     """Count the lines that cannot be read; one that was written twice counts once."""
-    return sum(not checked_data(line) for line in {*filter(None, lines)})
+    return sum(not checked_data(line) for line in set(filter(None, lines)))
 
 
 def intact_records(data: bytes) -> Iterator[Record]:

@@ -49,7 +49,7 @@ class Collection:
     def refresh(self) -> None:
         """Load files that are new or have changed, drop those that are gone."""
         present_files = {str(file): file_stamp(file) for file in self._tool_files()}
-        for path in [*self._seen]:
+        for path in list(self._seen):
             if present_files.get(path) != self._seen[path]:
                 self.registry.drop(path)
                 del self._seen[path]

@@ -57,7 +57,7 @@ def _find_japanese(sample: bytes) -> str:
     for charset in ("cp932", "euc_jp"):
         text = _decode(sample, charset)
         kana = KANA.findall(text)
-        if len({*kana}) > 1 and 5 * len(kana) > len(SIGNS.findall(text)):
+        if len(set(kana)) > 1 and 5 * len(kana) > len(SIGNS.findall(text)):
             return charset
     return ""
 
@@ -80,7 +80,7 @@ def _find_cyrillic(sample: bytes) -> str:
 def _is_cyrillic(text: str) -> bool:
     words = CYRILLIC.findall(text)
     letters = "".join(words)
-    if len(letters) < ENOUGH or len({*letters}) < VARIETY:
+    if len(letters) < ENOUGH or len(set(letters)) < VARIETY:
         return False
     proper_words = [word for word in words if len(word) > 1 and PROPER.fullmatch(word)]
     others = sum(not character.isascii() for character in text) - len(letters)
@@ -99,7 +99,7 @@ def _count_frequent(sample: bytes, charset: str) -> int:
     """Count the frequent characters; none where the text is not in the charset."""
     signs = SIGNS.findall(_decode(sample, charset))
     is_dense = _count_high_bytes(sample) > MIN_DENSITY * len(signs)
-    if len(signs) < ENOUGH or len({*signs}) < VARIETY or not is_dense:
+    if len(signs) < ENOUGH or len(set(signs)) < VARIETY or not is_dense:
         return 0
     common = sum(FREQUENT[charset].fullmatch(sign.encode(charset)) is not None for sign in signs)
     return common if common > 0.9 * len(signs) else 0

@@ -132,7 +132,7 @@ class Tool:
         """The tool in the form of OpenAI's `tools`."""
         function = {"name": self.name, "description": self.description, "parameters": self.schema}
         if self.aliases:
-            function["x-aliases"] = [*self.aliases]
+            function["x-aliases"] = list(self.aliases)
         return {"type": "function", "function": function}
 
     def intent(self, arguments: Arguments) -> str:

@@ -101,7 +101,9 @@ def make_stub(content: str, tool: str = "", head: int = HEAD) -> str:
 
 def is_truncated(value: object) -> bool:
     """Tell whether these are data of which a part was left out, here or by the tool itself."""
-    return isinstance(value, dict) and value.get(TRUNCATED) is True and {"data", "rest"} <= {*value}
+    return (
+        isinstance(value, dict) and value.get(TRUNCATED) is True and {"data", "rest"} <= set(value)
+    )
 
 
 def is_truncated_here(value: object) -> bool:
@@ -453,8 +455,8 @@ def _cut_to_tokens(
 def _find_essentials(messages: Sequence[Message]) -> tuple[set[int], set[int], set[int]]:
     """Find what is never left out: the task, the user's last words, the last calls."""
     users = [position for position, message in enumerate(messages) if is_from_user(message)]
-    last_words = {*users[-1:]}
-    return {*users[:1]} - last_words, last_words, find_latest_calls(messages)
+    last_words = set(users[-1:])
+    return set(users[:1]) - last_words, last_words, find_latest_calls(messages)
 
 
 def _leave_out(
@@ -572,7 +574,7 @@ def find_latest_calls(history: Sequence[Message]) -> set[int]:
     last_calls = next((position for position in backwards if history[position].calls), None)
     if last_calls is None:
         results = (position for position in backwards if history[position].role == "tool")
-        return {*islice(results, 1)}
+        return set(islice(results, 1))
     ids = {call.id for call in history[last_calls].calls}
     positions = range(last_calls, len(history))
     return {last_calls, *(position for position in positions if history[position].call_id in ids)}

@@ -487,7 +487,7 @@ class WindowedHistory:
 
     def reset(self) -> None:
         """Tell everything again: another model has another window."""
-        self._shortened = [*self._compacted]
+        self._shortened = list(self._compacted)
         self._covered = self._stands_for
         """So many messages of the history stand in `_shortened`."""
         self._counted = self._stands_for
@@ -507,7 +507,7 @@ class WindowedHistory:
 
     def compact(self, stands_for: int, messages: Sequence[Message]) -> None:
         """Tell these from now on in place of the first messages of the history."""
-        self._compacted, self._stands_for = [*messages], stands_for
+        self._compacted, self._stands_for = list(messages), stands_for
         self.reset()
 
     def list_results(self) -> list[str]:

@@ -362,7 +362,7 @@ def build_profile(
         why=detected.why,
         tools=ready,
         known=known_tools,
-        markers=Markers([*dialects.values()], tuple(add_aliases(ready)), dialect.name),
+        markers=Markers(list(dialects.values()), tuple(add_aliases(ready)), dialect.name),
         system=system,
         names=names,
         schemas=schemas,
@@ -658,7 +658,7 @@ class ModelSession:
             if self._settings.text("debug.raw"):
                 from andy_cli.models.capture import keep_outcome  # 10 ms, and captures are rare
 
-                outcome = {**record_reply(compiled), "tools": [*tools.values()]}
+                outcome = {**record_reply(compiled), "tools": list(tools.values())}
                 keep_outcome(self._settings, outcome)
 
         reply = ModelReply(stop_repetition(self.client.reply(request)), compiler, keep)

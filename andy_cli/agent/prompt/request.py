@@ -300,7 +300,7 @@ class RequestRenderer:
         earlier_results = all_results[: len(all_results) - len(results)]
         actions = self._tools.actions[-len(results) :] if results else []
         choices = mark_untrusted_choices(
-            [*model.profile.tools], base_constraint.choices, self._registry, model.trust
+            list(model.profile.tools), base_constraint.choices, self._registry, model.trust
         )
         names = find_nearby_names(self._folder)
         context = TurnContext(

@@ -280,7 +280,7 @@ def _merge_schema(schema: object, root_schema: Part, depth: int) -> Part:
     if depth > MAX_DEPTH or not isinstance(schema, Mapping):
         raise NoSureExample
     merged_schema = dict(schema)
-    joined: list[object] = [*merged_schema.pop("allOf", ())]
+    joined: list[object] = list(merged_schema.pop("allOf", ()))
     if reference := merged_schema.pop("$ref", ""):
         joined.append(resolve_reference(reference, root_schema))
     for key in ("anyOf", "oneOf"):

@@ -109,7 +109,7 @@ def read_contents(frame_text: str, tools: Tools, is_closed: bool = False) -> Fra
             unread_parts.append(frame_text[position : read_call.end_position])
         position = _skip_blanks(frame_text, read_call.end_position)
     if unread_parts:  # what could not be read may be what one of the others lacks
-        requests = [*filter(partial(_is_full, tools), requests)]
+        requests = list(filter(partial(_is_full, tools), requests))
     return FrameContents(tuple(requests), tuple(unread_parts))
 
 

@@ -332,7 +332,7 @@ class Markers:
         `reads_calls`: else no call is meant, and what a notation has around calls alone is text.
         """
         reads_calls = reads_calls and bool(dialects)
-        tools = [*filter(None, tools)]
+        tools = list(filter(None, tools))
         self._expected = first
         owns_protocol = any(
             dialect.name == first and (dialect.calls_only or dialect.format_violation is not None)

@@ -172,7 +172,7 @@ def has_same_stems(text: str, member: str) -> bool:
     if stem_words(member) == stem_words(text):
         return True
     text_words, member_words = split_words(text), split_words(member)
-    return [*map(singular_of, text_words)] == [*map(singular_of, member_words)]
+    return list(map(singular_of, text_words)) == list(map(singular_of, member_words))
 
 
 def is_member_prefix(text: str, member: str) -> bool:

@@ -431,7 +431,7 @@ def _format_problems(node: SchemaNode, value: object, path: tuple[str, ...]) -> 
 def _branch_problems(node: SchemaNode, value: object, path: tuple[str, ...]) -> list[Problem]:
     """List the problems of the alternative with the fewest, of those that the value may be."""
     shaped_branches = [branch for branch in node.branches if branch.has_shape(value)]
-    problems = [[*_format_problems(branch, value, path)] for branch in shaped_branches]
+    problems = [list(_format_problems(branch, value, path)) for branch in shaped_branches]
     return min(problems, key=len, default=[])
 
 

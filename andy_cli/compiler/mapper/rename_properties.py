@@ -199,7 +199,7 @@ def assign_by_alias(assignment: Assignment) -> None:
         child = assignment.node.child(name)
         aliases = child.schema.get("x-aliases") if child else None
         if isinstance(aliases, list):
-            declared[name] = [*{plain_name(str(alias)): None for alias in aliases}]
+            declared[name] = list({plain_name(str(alias)): None for alias in aliases})
     if declared:
         assign_spellings(assignment, declared, 2)
 
@@ -222,7 +222,7 @@ def assign_hits(
     assignment: Assignment, name: str, written_names: list[str], change_cost: int
 ) -> None:
     child = assignment.node.child(name)
-    for written in [*written_names] if child is not None and not child.fits(None) else ():
+    for written in list(written_names) if child is not None and not child.fits(None) else ():
         if assignment.unknown[written] is None:
             written_names.remove(written)
             assignment.drop(written, "null")

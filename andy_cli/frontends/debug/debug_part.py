@@ -105,7 +105,7 @@ def list_of(record: Record, key: str) -> list[object]:
 def tools_of(record: Record) -> dict[str, Record]:
     """The record's function tools, by name; what is none is left out."""
     tools = [tool for tool in list_of(record, "tools") if isinstance(tool, Mapping)]
-    return tools_by_name([*map(_join_function, tools)])
+    return tools_by_name(list(map(_join_function, tools)))
 
 
 def _join_function(tool: Record) -> Record:

@@ -59,7 +59,7 @@ async def find_endpoints(
             "pip install 'andy-cli[local]'" if further_lines else "andy models list"
         )
         findings.append(Finding("model", "fail", first, suggested_fix))
-    others = [*map(choose_served, await servers)]
+    others = list(map(choose_served, await servers))
     with contextlib.suppress(UsageError):  # the check of keys says it
         others += choose_keyed()
     by_address: dict[str, Chosen] = {}
@@ -67,7 +67,7 @@ async def find_endpoints(
         by_address.setdefault(other.endpoint.base_url, other)
     if chosen:
         by_address.pop(chosen.endpoint.base_url, None)
-    return chosen, [*by_address.values()], findings
+    return chosen, list(by_address.values()), findings
 
 
 def choose_served(server: FoundServer) -> Chosen:

@@ -294,7 +294,7 @@ async def try_server(
     """Start a server and list its tools; `tell_waiting` is called once if that takes a while."""
     registry = Registry()
     async with open_server(server, registry, tell_waiting) as connection:
-        return ServerTrial(connection.state, [*registry], describe_left_out(connection))
+        return ServerTrial(connection.state, list(registry), describe_left_out(connection))
 
 
 @asynccontextmanager

@@ -98,14 +98,14 @@ def find_constraint_fields(
     fields = fields_of(kind_of(endpoint, server_facts), select.left_out(learned, settings))
     takes_native = _takes_native(chosen, server_facts, learned) is not False
     takes_choice = takes_native and "tool_choice" not in learned.without
-    return ["tool_choice", *fields] if takes_choice else [*fields]
+    return ["tool_choice", *fields] if takes_choice else list(fields)
 
 
 def find_trust(chosen: Chosen, settings: Settings, learned: Learned) -> list[str] | None:
     """Describe what it is trusted with; None for everything."""
     guided = is_guided(chosen, settings, learned)
     trusted = choose_trust(guided, learned, settings.text("tools.offered"))
-    return None if trusted is None else [*describe_trust(trusted)] or ["nothing"]
+    return None if trusted is None else list(describe_trust(trusted)) or ["nothing"]
 
 
 def is_guided(chosen: Chosen, settings: Settings, learned: Learned) -> bool:

@@ -21,7 +21,7 @@ def render_messages(records: Iterable[Mapping[str, object]]) -> Iterator[str]:
         if not record.get("note"):
             steps = describe_calls(record)
             actions.update(steps)
-            yield from render_message(record, [*steps.values()], actions)
+            yield from render_message(record, list(steps.values()), actions)
 
 
 def render_message(
@@ -79,10 +79,10 @@ def list_lines(value: object) -> Iterator[str]:
     """List the entries of a value, one a line and with what is in them below it."""
     if isinstance(value, dict):
         for name, member in value.items():
-            yield from join_lines(f"{name}:", [*list_lines(member)], is_plain(member))
+            yield from join_lines(f"{name}:", list(list_lines(member)), is_plain(member))
     elif isinstance(value, list):
         for member in value:
-            yield from join_lines("-", [*list_lines(member)], True)
+            yield from join_lines("-", list(list_lines(member)), True)
     else:
         yield from format_plain(value).splitlines() or [""]
 

@@ -194,7 +194,7 @@ def disable_tool(name: str) -> None:
     disabled_tools = load().texts("tools.disabled")
     if "*" not in name and name not in disabled_tools and not find_server_of(name):
         find_tool(name)
-    path = save("tools.disabled", lambda kept: [*dict.fromkeys((*kept, name))])
+    path = save("tools.disabled", lambda kept: list(dict.fromkeys((*kept, name))))
     print_line(f"{name} is off, by {path}.")
 
 

@@ -29,7 +29,7 @@ def trust_folder(folder: str, listed: bool, remove: bool, as_json: bool) -> None
         server.name for name in PROJECT_FILES for server in read(Path(path) / name, os.environ)
     ]
     servers_here = ", ".join(dict.fromkeys(server_names)) or "none"
-    save("trust.folders", lambda kept: [*dict.fromkeys((*kept, path))])
+    save("trust.folders", lambda kept: list(dict.fromkeys((*kept, path))))
     sys.stdout.write(
         f"{path} is trusted, with the folders in it:\n"
         "  .andy/config.toml  may tighten what is allowed.\n"

@@ -107,7 +107,7 @@ async def _probe_model(
     if as_json:
         print_json(make_probe_record(bench, rows, winner if was_kept else None, trusted))
         return exit_code
-    print_table([*_make_cells(rows, winner)])
+    print_table(list(_make_cells(rows, winner)))
     if trusted:
         sys.stdout.write(f"\n{describe_measured(trusted)}\n")
     conclusion = describe_conclusion(chosen, settings, winner, was_kept)

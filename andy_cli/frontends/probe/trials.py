@@ -154,7 +154,7 @@ def find_family(bench: ProbeBench, template: Template) -> Detected:
 def list_candidates(bench: ProbeBench, family: str) -> list[ProbedWay]:
     """List the notations worth trying, each once; where two are equal, the first is kept."""
     native = [NATIVE] if bench.client.tools else []
-    protocols = [*dict.fromkeys([*native, family, *GENERAL])]
+    protocols = list(dict.fromkeys([*native, family, *GENERAL]))
     return [candidate for protocol in protocols for candidate in list_ways(bench, protocol)]
 
 

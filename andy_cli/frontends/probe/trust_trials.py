@@ -34,7 +34,7 @@ def make_tool(trial: TrustTrial) -> Tool:
     kinds = {str: "string", int: "integer"}
     _, values = trial.requests[0]
     properties = {name: {"type": kinds[type(value)]} for name, value in values.items()}
-    schema: Schema = {"type": "object", "properties": properties, "required": [*properties]}
+    schema: Schema = {"type": "object", "properties": properties, "required": list(properties)}
     return Tool(
         name=trial.tool,
         description=trial.about,

@@ -266,13 +266,13 @@ def _append_case(file: Path, replayed: ReplayedRequest, id: str) -> str:
     text = "".join(replayed.texts)
     if not text:
         return "no test case: the reply holds no text"
-    markers = Markers([*dialects_by_name().values()], tuple(add_aliases(replayed.tools)))
+    markers = Markers(list(dialects_by_name().values()), tuple(add_aliases(replayed.tools)))
     compiler = Compiler(markers, replayed.tools)
     compiler.feed(text)
     _, reply = compiler.finish()
     record = record_reply(reply)
     row = {"id": id, "text": text, **{name: record[name] for name in COMPARED[:-1]}}
-    row["tools"] = [*replayed.tools.values()]
+    row["tools"] = list(replayed.tools.values())
     row["why"] = f"a reply of {replayed.recorded.model}"
     try:
         with file.open("a", encoding="utf-8") as lines:

@@ -57,7 +57,7 @@ def spell_line(line: DiffLine) -> str:
 
 def render_diff(diff_text: str) -> Iterator[str]:
     """The diff as plain text, one line for each of it."""
-    lines = [*read_diff(diff_text)]
+    lines = list(read_diff(diff_text))
     digits = count_digits(lines)
     for line in lines:
         number = str(line.number or "").rjust(digits)

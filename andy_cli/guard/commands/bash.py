@@ -261,7 +261,7 @@ class _ShellReader:
         """Read a statement with its redirections, which count for each command in it, or one of
         nothing, which empties a file."""
         children = [node] if node.type == "file_redirect" else node.children
-        redirects = [*filter(_is_redirect, children)]
+        redirects = list(filter(_is_redirect, children))
         redirect_parts, pipelines = _split_redirects(redirects)
         inner: list[int] = []
         for redirect_part in redirect_parts:
@@ -291,7 +291,7 @@ class _ShellReader:
     def _read_files(self, node: Node, operator: str) -> list[Word]:
         """Read the files of a redirection, without what closes or copies an open one."""
         named_nodes = [child for child in node.named_children if child.type != "file_descriptor"]
-        words = [*map(self._read_word, named_nodes)]
+        words = list(map(self._read_word, named_nodes))
         if operator not in (">&", "<&"):
             return words
         return [word for word in words if not re.fullmatch(r"[0-9]+|-", word.text)]

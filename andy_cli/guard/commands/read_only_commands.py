@@ -80,7 +80,7 @@ def find_harmless_commands(commands: Sequence[ShellCommand]) -> set[int]:
     """Find the numbers of the commands that touch no file, and feed none that may do more."""
     harmless_commands: set[int] = set()
     # What flows into a command may be what it does (`echo "drop table x" | psql`): the last first.
-    for number, command in reversed([*enumerate(commands)]):
+    for number, command in reversed(list(enumerate(commands))):
         fed_commands = {at for at, other in enumerate(commands) if number in other.fed_by}
         if fed_commands <= harmless_commands and _touches_no_file(command):
             harmless_commands.add(number)
@@ -328,7 +328,7 @@ def _passes_names(command: ShellCommand) -> bool:
         return False
     match command.texts:
         case ("find", *expressions):
-            return not {"-printf", "-ls", "-exec"} & {*expressions}
+            return not {"-printf", "-ls", "-exec"} & set(expressions)
         case ("fd", *_) | ("git", "ls-files", *_):
             return True
         case ("rg" | "grep" as name, *arguments) if LISTING & _parse_options(name, arguments):

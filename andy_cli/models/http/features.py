@@ -131,7 +131,7 @@ def _in_messages(refusal_text: str, request: Request) -> Iterator[str]:
     wants_reasoning = "reasoning_content" in refusal_text and "remove" not in refusal_text
     if wants_reasoning and wording("demanded").search(refusal_text):
         yield REASONING
-    for name in sorted({*chain.from_iterable(messages)} - CORE):
+    for name in sorted(set(chain.from_iterable(messages)) - CORE):
         if _is_field_named(name, refusal_text):
             yield f"messages.{name}"
     for message_index, name in wording("place").findall(refusal_text):
@@ -264,7 +264,7 @@ def adapt_body(body: Mapping[str, object], learned: Collection[str]) -> Body:
     if STREAM in learned:
         changed["stream"] = False
         changed.pop("stream_options", None)
-    dropped = {*WITH_TOOLS} if TOOLS in learned else set()
+    dropped = set(WITH_TOOLS) if TOOLS in learned else set()
     dropped |= changed.keys() - KEPT_FIELDS if EXTRAS in learned else set()
     changed = {name: value for name, value in changed.items() if name not in dropped}
     _rename_limit(changed, learned)
@@ -329,7 +329,7 @@ def _adapt_messages(messages: Sequence[Wire], learned: Collection[str]) -> list[
     if REASONING in learned and "reasoning_content" not in dropped:
         changes.append(_with_reasoning)
     for change in changes:
-        wire_messages = [*map(change, wire_messages)]
+        wire_messages = list(map(change, wire_messages))
     return wire_messages
 
 

@@ -114,7 +114,7 @@ class Encoder:
 
     def rate_marked_runs(self, wanted: MarkedRuns) -> list[float]:
         """Rate the likeliest of them anew, each as it stands in the request, and none last."""
-        return [*wanted.odds]
+        return list(wanted.odds)
 
     def rate_members(self, text: str, wanted: WantedMember) -> list[float]:
         """Rate how likely a request means each member, and last that it means none of them:

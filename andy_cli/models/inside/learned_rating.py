@@ -149,7 +149,7 @@ class MemberWeights(NamedTuple):
         learned = self.nearness * asked + (asked @ self.left) @ self.right
         none = float(numpy.array(wanted.kind) @ self.none)
         added = [*(float(self.said) * said for said in wanted.is_said), none]
-        return [*map(float, described @ learned + numpy.array(added))]
+        return list(map(float, described @ learned + numpy.array(added)))
 
 
 class WantedValue(NamedTuple):

@@ -168,7 +168,7 @@ def fit_messages(messages: Sequence[Wire], room: int, count: Callable[[str], int
     The newest stays whatever its length, cut in the middle when it must be.
     """
     has_system = bool(messages) and messages[0].get("role") == "system"
-    system, rest = [*messages[:has_system]], [*messages[has_system:]]
+    system, rest = list(messages[:has_system]), list(messages[has_system:])
     sizes = [count(_text(message)) + MESSAGE_TOKENS for message in rest]
     room -= sum(count(_text(message)) + MESSAGE_TOKENS for message in system)
     first = _find_first_that_fits(sizes, room)

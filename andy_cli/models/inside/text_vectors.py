@@ -91,8 +91,8 @@ class TextVectors:
             return
         if len(self._vectors) > MAX_KEPT_TEXTS:
             # The older half goes, but for what is asked for right now.
-            newer = [*self._vectors][-MAX_KEPT_TEXTS // 2 :]
-            kept = {*newer, *texts} - {*fresh}
+            newer = list(self._vectors)[-MAX_KEPT_TEXTS // 2 :]
+            kept = {*newer, *texts} - set(fresh)
             self._vectors = {text: self._vectors[text] for text in kept}
         self._vectors.update(zip(fresh, self._encode(fresh), strict=True))
 

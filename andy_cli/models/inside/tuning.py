@@ -102,7 +102,7 @@ def replace_numbers(image: mmap.mmap, tuning: Tuning) -> None:
     tuning was learned for.
     """
     places = [(begin, count * NUMBER_BYTES) for begin, count in tuning.places.tolist()]
-    matrices = [*map(tuple, tuning.matrices.tolist())]
+    matrices = list(map(tuple, tuning.matrices.tolist()))
     checksum = 0
     for begin, size in [*places, *matrices]:
         checksum = zlib.crc32(image[begin : begin + size], checksum)

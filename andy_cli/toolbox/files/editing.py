@@ -106,7 +106,7 @@ def _explain_several(text_parts: Sequence[str], old_text: str, name: str) -> Too
 
 def _explain_missing(text: str, old_text: str, name: str) -> ToolError:
     lines = _unify_line_ends(text).removesuffix("\n").split("\n")
-    old_lines = [*dropwhile(_is_blank, _unify_line_ends(old_text).split("\n"))]
+    old_lines = list(dropwhile(_is_blank, _unify_line_ends(old_text).split("\n")))
     start = _spaced_otherwise(lines, old_text)
     if start is not None:
         number = start + _count_same_lines(lines[start - 1 :], old_lines)

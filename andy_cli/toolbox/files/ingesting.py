@@ -51,7 +51,7 @@ def text_of(file: BinaryIO, name: str, work: Work) -> str:
     head = file.read(SAMPLE_BYTES)
     file.seek(0)
     if is_document(kind_of_bytes(head), name):
-        parts = [*read_parts(file, name, go_on=work.go_on)]
+        parts = list(read_parts(file, name, go_on=work.go_on))
         if not any(part.text.strip() for part in parts):
             return ""  # scanned pages have a place each, and are pictures
         return "\n\n".join(map(_with_place, parts))

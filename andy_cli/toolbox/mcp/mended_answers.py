@@ -74,7 +74,7 @@ def mend_message(received: Received) -> Received:
     if isinstance(received, SessionMessage) and isinstance(received.message, JSONRPCResponse):
         result = received.message.result
         if isinstance(result.get("tools"), list):
-            result["tools"] = [*map(_mend_tool, result["tools"])]
+            result["tools"] = list(map(_mend_tool, result["tools"]))
         if isinstance(result.get("content"), list):
             result["content"] = _mend_content(result["content"])
     return received
@@ -82,7 +82,7 @@ def mend_message(received: Received) -> Received:
 
 def _mend_content(blocks: list[object]) -> list[object]:
     """Name blocks that are not as the protocol has them, where others are: those are not lost."""
-    is_good = [*map(_is_block, blocks)]
+    is_good = list(map(_is_block, blocks))
     if all(is_good) or not any(is_good):
         return blocks
     return [

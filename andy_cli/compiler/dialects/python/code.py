@@ -139,7 +139,7 @@ def read_known_call(call: ast.Call, tools: Tools) -> ToolRequest:
 
 def write(request: ToolRequest) -> str:
     other = dict(request.arguments or {})
-    plain = {key: other.pop(key) for key in [*other] if is_argument_name(key)}
+    plain = {key: other.pop(key) for key in list(other) if is_argument_name(key)}
     values = [f"{key}={value!r}" for key, value in plain.items()]
     if other:
         values.append(f"**{other!r}")

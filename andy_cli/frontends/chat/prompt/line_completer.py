@@ -111,7 +111,7 @@ class AttachmentCompleter(Completer):
         """Complete in a thread: keys are taken meanwhile."""
         if ATTACHMENT.search(document.text_before_cursor):
             for completion in await asyncio.to_thread(
-                lambda: [*self.get_completions(document, event)]
+                lambda: list(self.get_completions(document, event))
             ):
                 yield completion
 
@@ -120,7 +120,7 @@ class AttachmentCompleter(Completer):
         current_walk.done.wait(WALK_SECONDS)
         # While a walk goes on, what the one before found is offered too.
         paths = (
-            [*current_walk.paths]
+            list(current_walk.paths)
             if current_walk.done.is_set()
             else [*current_walk.paths, *self._earlier_paths]
         )

@@ -219,6 +219,6 @@ def parse_edited_rules(text: str, rules: Rules, tools: Collection[str]) -> Appro
         raise UsageError("There is no rule.")
     parsed_rules = rules._replace(allow=tuple(parse_rule_list(text)))
     for rule in parsed_rules.allow:
-        if reason := explain_unreachable("allow", rule, parsed_rules, [*tools]):
+        if reason := explain_unreachable("allow", rule, parsed_rules, list(tools)):
             raise UsageError(f"The rule {rule.text!r} never matches: {reason}.")
     return ApprovalAnswer(True, rules=tuple(rule.text for rule in parsed_rules.allow))

@@ -31,7 +31,7 @@ class DiffView:
     """A diff that fills the width it is given; long lines are wrapped under themselves."""
 
     def __init__(self, diff_text: str) -> None:
-        self._lines = [*read_diff(diff_text)]
+        self._lines = list(read_diff(diff_text))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from self.render_rows(options.max_width)

@@ -46,7 +46,7 @@ def count_fitting_rows(console: Console) -> int:
 def fold_end(rows: Sequence[Text], most_rows: int, key: str) -> list[Text]:
     """The first rows, and how many more there are; `key` says how they are shown, if at all."""
     if len(rows) <= most_rows:
-        return [*rows]
+        return list(rows)
     hidden_rows = len(rows) - most_rows + 1
     return [
         *rows[: most_rows - 1],
@@ -57,7 +57,7 @@ def fold_end(rows: Sequence[Text], most_rows: int, key: str) -> list[Text]:
 def fold_beginning(rows: Sequence[Text], most_rows: int, key: str) -> list[Text]:
     """The last rows, and how many there were before."""
     if len(rows) <= most_rows:
-        return [*rows]
+        return list(rows)
     hidden_rows = len(rows) - most_rows
     plural = "s" * (hidden_rows > 1)
     note = f"  ... {hidden_rows:,} row{plural} before{note_key(key)}"

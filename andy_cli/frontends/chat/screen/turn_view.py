@@ -365,7 +365,7 @@ class ActionView:
             if len(rows) < len(all_rows):
                 self._folded.keep_text(event.did, diff_view)
             return rows
-        all_rows = [*render_output(display.output, console.width)]
+        all_rows = list(render_output(display.output, console.width))
         rows = fold_beginning(all_rows, MAX_OUTPUT_ROWS, self._folded.key)
         if len(all_rows) > MAX_OUTPUT_ROWS:
             self._folded.keep_text(event.did, Group(*all_rows))

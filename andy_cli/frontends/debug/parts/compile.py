@@ -18,7 +18,7 @@ from andy_cli.frontends.debug.debug_part import (
 
 @cache
 def find_markers(name: str, model: str, tools: tuple[str, ...]) -> Markers:
-    known_dialects = [*dialects_by_name().values()]
+    known_dialects = list(dialects_by_name().values())
     chosen = [dialect for dialect in known_dialects if dialect.name == name]
     hinted = by_name(model, known_dialects)
     return Markers(chosen or known_dialects, tools, hinted.name if hinted else "")

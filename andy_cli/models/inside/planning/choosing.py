@@ -213,7 +213,7 @@ class Scorer:
         talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
         kind = max(talk, key=talk.__getitem__)
         commands = weigh_form(text, plain != text, scores, choices)
-        share = math.exp(likely[len(choices) + [*talk].index(kind)])
+        share = math.exp(likely[len(choices) + list(talk).index(kind)])
         return Scores(
             commands,
             talk[kind],

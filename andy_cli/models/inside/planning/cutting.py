@@ -149,7 +149,7 @@ def make_way(text: str, cuts: Sequence[Cut]) -> Way:
 
 def says_something(part: str) -> bool:
     """Tell whether a part is more than articles and words that order or join, as `before that`."""
-    return not {*find_plain_words(COMES_FIRST.sub("", f"{part} "))} <= LINKS | ADVERBS
+    return not set(find_plain_words(COMES_FIRST.sub("", f"{part} "))) <= LINKS | ADVERBS
 
 
 def is_rest(question: str, part: str) -> bool:
@@ -243,7 +243,7 @@ def find_openings(text: str) -> list[int]:
     return [
         word.start()
         for word in find_marks(WORD, text)
-        if {*find_plain_words(word[0])[:1]} & openers
+        if set(find_plain_words(word[0])[:1]) & openers
         and not is_negated(" ".join(text[: word.start()].split()[-1:]))
     ]
 

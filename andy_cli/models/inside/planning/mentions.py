@@ -430,7 +430,7 @@ def name_piped_columns(lines: Sequence[str]) -> list[str]:
     named: list[str] = []
     columns: list[str] = []
     for line in lines:
-        if {"|", "-"} <= {*line} <= RULE and named and "|" in named[-1]:
+        if {"|", "-"} <= set(line) <= RULE and named and "|" in named[-1]:
             columns = split_row(named.pop(), "|")
         elif columns and "|" in line:
             named.append(join_row(columns, line, "|"))

@@ -126,7 +126,7 @@ class PartReader:
         puerta`, which begins as a question does.
         """
         scores = self._request.compare(text)
-        is_clause = {*find_words(text)[:1]} <= SUBORDINATORS and not text.endswith("?")
+        is_clause = set(find_words(text)[:1]) <= SUBORDINATORS and not text.endswith("?")
         return not is_clause or max(scores.commands) > scores.talk
 
     def choose_parts(self, text: str) -> Sequence[str]:
@@ -167,7 +167,7 @@ class PartReader:
             if part.step and part.label != "opener":
                 values.append((part.step.at, self._find_value(part)))
         found["values"] = len({value for _, value in values if value})
-        found["the same again"] = len(values) - len({*values})
+        found["the same again"] = len(values) - len(set(values))
         return found
 
     def _measure_described(self, way: Way) -> Mapping[str, float]:
@@ -182,7 +182,7 @@ class PartReader:
             if part.step:
                 chosen.append(part.step.at)
                 found["lead over others"] += min(part.step.lead, MAX_LEAD)
-        found["the same again"] = len(chosen) - len({*chosen})
+        found["the same again"] = len(chosen) - len(set(chosen))
         return found
 
     def _measure_part(self, part: Part, whole: float) -> Mapping[str, float]:
@@ -287,8 +287,8 @@ class PartReader:
         choice, text = self._request.choices[step.at], step.text
         tells_of_one = self._mentions.names_recording(text) or find_superlative(text) is not None
         name = find_command_name(choice).replace("_", " ")
-        own_stems = {*map(find_stem, find_words(name))}
-        stems = {*map(find_stem, find_words(text))}
+        own_stems = set(map(find_stem, find_words(name)))
+        stems = set(map(find_stem, find_words(text)))
         asks_what = own_stems.isdisjoint(stems) and not INTERROGATIVES.isdisjoint(find_words(text))
         if choice.beyond or list_parameters(choice) or not (tells_of_one and asks_what):
             return step
@@ -352,7 +352,7 @@ class PartReader:
         """Tell whether a command would read a file that is named and not there."""
         found = self._request.fill(Step(at, text, 1.0)).values.values()
         is_read = names_file(text) and reads_file(self._request.choices[at])
-        return is_read and {*found}.isdisjoint(self._request.names)
+        return is_read and set(found).isdisjoint(self._request.names)
 
     def find_answer(self, text: str, lead: float = 0.0) -> Step | None:
         """`What colour did I want for the fence?`: read the file that a question of the user's own

@@ -427,7 +427,7 @@ def spell_out_turn(turn: Turn, constraint: Constraint) -> Turn:
         return turn
     named = find_plain_words(" ".join(constraint.context.names))
     texts = constraint.context.read_lines().values()
-    return replace(turn, request=spell_out_question(request, texts, {*named}))
+    return replace(turn, request=spell_out_question(request, texts, set(named)))
 
 
 def quote_turn(turn: Turn, names: Sequence[str]) -> Turn:

@@ -136,7 +136,7 @@ class RequestPlan:
         read = [step for step in steps if reads_file(self._request.choices[step.at])]
         asked = tuple(part.text for part in parts if is_answered(part, read))
         if len(read) != 1 or read[0].is_guess or not asked:
-            return [*steps]
+            return list(steps)
         return [step._replace(questions=asked) if step in read else step for step in steps]
 
     def _set_beyond_aside(self, steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
@@ -338,7 +338,7 @@ class RequestPlan:
         return part._replace(label="answered") if is_open(part) or is_answered_there else part
 
     def _list_values(self, step: Step) -> Sequence[str]:
-        return [*self._request.fill_by_meaning(step).values.values()]
+        return list(self._request.fill_by_meaning(step).values.values())
 
     def _lacks_value(self, step: Step) -> bool:
         return bool(self._request.fill_by_meaning(step).missing)
@@ -373,7 +373,7 @@ class RequestPlan:
     def _drop_repeated(self, steps: Sequence[Step]) -> list[Step]:
         """Drop what looks at the same again: two questions may be answered by one file."""
         if len(steps) == 1:
-            return [*steps]  # its values would be found once more
+            return list(steps)  # its values would be found once more
         kept: list[Step] = []
         looked: list[tuple[int, Sequence[str]]] = []
         for step in steps:
@@ -466,7 +466,7 @@ class RequestPlan:
         """
         choice = self._request.choices[step.at]
         if reads_file(choice):
-            values = [*self._request.fill_by_meaning(step).values.values()][:1]
+            values = list(self._request.fill_by_meaning(step).values.values())[:1]
             kinds = [find_kind_name("file", value) for value in values]
             is_read = any(kind in (FILE_NAMES["text"], OTHER_FILE) for kind in kinds)
             return self._take_likeliest(step, reads_file, kinds[0]) if is_read else step
@@ -549,7 +549,7 @@ class RequestPlan:
             steps.append(step)
 
     def _follow_up_all(self, steps: Sequence[Step]) -> list[Step]:
-        followed = [*steps]
+        followed = list(steps)
         for place in range(len(followed)):
             followed[place] = self._follow_up(followed, place)
         return followed
@@ -619,7 +619,7 @@ def is_open(part: Part) -> bool:
 
 def names_nothing(text: str) -> bool:
     """Tell whether a text says nothing but which one of several: `and the first one`."""
-    return len({*find_plain_words(text)} - LINKS - ADVERBS) < 2
+    return len(set(find_plain_words(text)) - LINKS - ADVERBS) < 2
 
 
 def join_parts(part: Part, behind: Part, text: str) -> str | None:

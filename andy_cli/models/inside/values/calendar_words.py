@@ -102,8 +102,8 @@ def spell_out(lines: Sequence[str]) -> list[str]:
     cells = {_read_cell(cell) for line in lines for cell in CELL.finditer(line)}
     languages = zip(MONTHS_OF, DAYS_OF, strict=True)
     full = max((_find_full_names(cells, *names) for names in languages), key=len)
-    if len({*full.values()}) < MIN_ABBREVIATED:
-        return [*lines]
+    if len(set(full.values())) < MIN_ABBREVIATED:
+        return list(lines)
 
     def rename(cell: re.Match[str]) -> str:
         name = full.get(_read_cell(cell))

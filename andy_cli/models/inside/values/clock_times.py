@@ -135,7 +135,7 @@ def names_time(text: str) -> bool:
 
 def order_by_day(times: Sequence[SaidTime]) -> list[SaidTime]:
     """Move what is said beside a time of the afternoon into it, where it stays in its order."""
-    moved = [*times]
+    moved = list(times)
     noon = HALF_DAY * MINUTES
     for at, (first, second) in enumerate(pairwise(times)):
         if second.is_sure and not first.is_sure and first.minutes + noon < second.minutes:

@@ -94,7 +94,7 @@ def list_records(value: object, keys: Sequence[str]) -> list[object]:
     if isinstance(value, Mapping):
         held = next((part for part in value.values() if isinstance(part, list)), None)
         if held is None:
-            return [value] if {*keys} & {*value} else []
+            return [value] if set(keys) & set(value) else []
         value = held
     return value if isinstance(value, list) else []
 

@@ -128,12 +128,12 @@ class Filler:
         if find_superlative(text) or not says_which(text):
             return found
         names = self._list_in_folder(list_meant(choice, known), text, known)
-        meant = find_meant(self._encoder, text, [*names], LISTED_LEAD)
-        meant = meant or find_meant_behind_verb(self._encoder, text, [*names])
+        meant = find_meant(self._encoder, text, list(names), LISTED_LEAD)
+        meant = meant or find_meant_behind_verb(self._encoder, text, list(names))
         if meant:
             found.values[missing.name] = find_path(names[meant], known.names)
             found.missing = found.missing[1:]
-            if find_meant(self._encoder, text, [*names], CLEAR_FILE):
+            if find_meant(self._encoder, text, list(names), CLEAR_FILE):
                 found.used += len(text)  # all of it means the file
         return found
 
@@ -480,7 +480,7 @@ class _Filling:
         if at is not None and is_ordered and -len(listed) <= at < len(listed):
             return listed[at].name
         by_words = {entry.words: entry.name for entry in listed}
-        if match := find_named(self._text, [*by_words], self._picker.own):
+        if match := find_named(self._text, list(by_words), self._picker.own):
             return by_words[match[0].name]
         names = {entry.name for entry in listed}
         return self._choose_only(names.pop()) if len(names) == 1 else None

@@ -180,7 +180,7 @@ class SpelledNumber(NamedTuple):
 def find_spelled_numbers(text: str) -> Sequence[tuple[float, int, int]]:
     """Find the numbers that are spelled in letters, in five languages; of those that overlap the
     longest. None where the package that reads them is not installed."""
-    found = [*read_spelled_numbers(text)]
+    found = list(read_spelled_numbers(text))
     ordinals = {(number.start, number.end) for number in found if number.is_ordinal}
     cardinals = {
         (number.start, number.end): number.value for number in found if not number.is_ordinal

@@ -43,7 +43,7 @@ class Parameter(NamedTuple):
     def is_yes_or_no(self) -> bool:
         """It takes yes or no."""
         is_boolean = self.schema.get("type") == "boolean"
-        return is_boolean or {*(self.schema.get("enum") or ())} == YES_OR_NO
+        return is_boolean or set(self.schema.get("enum") or ()) == YES_OR_NO
 
     @property
     def is_numeric(self) -> bool:

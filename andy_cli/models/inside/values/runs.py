@@ -105,7 +105,7 @@ def list_runs(text: str, tokens: Sequence[Span]) -> list[Run]:
     if quoted:
         found = (make_run(Span(it.text, it.start, it.end), tokens) for it in quoted)
         return [run for run in found if run]
-    return [*_list_unquoted(text, tokens)]
+    return list(_list_unquoted(text, tokens))
 
 
 def _list_unquoted(text: str, tokens: Sequence[Span]) -> Iterator[Run]:
@@ -134,7 +134,7 @@ def measure_run(text: str, tokens: Sequence[Span], run: Run) -> RunForm:
     links = [word.lower() in LINKS for word in words]
     before, behind = text[: run.start].rstrip()[-1:], text[run.end :].lstrip()[:1]
     begins_sentence = before in ".!?"
-    digits = [*map(str.isdigit, run.text)]
+    digits = list(map(str.isdigit, run.text))
     former = _join_words(tokens[max(0, run.first - 1) : run.first], before)
     following = _join_words(tokens[run.last + 1 : run.last + 2], behind)
     said = text[tokens[run.last].start : tokens[run.last].end]
@@ -179,8 +179,8 @@ def measure_fit(
 ) -> RunFit:
     """`own` are the stems of the command's words."""
     stems = [find_stem(token.text) for token in tokens[run.first : run.last + 1]]
-    called = {*map(find_stem, find_words(parameter.name))}
-    about = called | {*map(find_stem, find_words(parameter.about))}
+    called = set(map(find_stem, find_words(parameter.name)))
+    about = called | set(map(find_stem, find_words(parameter.about)))
     return RunFit(
         is_of_command=not own.isdisjoint(stems),
         is_all_of_command=own.issuperset(stems),

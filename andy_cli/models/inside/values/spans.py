@@ -60,10 +60,10 @@ def find_kind(name: str, schema: Schema) -> str:
     about = find_words(str(schema.get("description") or ""))
     if called[-1:] == ["id"]:
         return "id"
-    if _takes_mail(called, {*about}):
+    if _takes_mail(called, set(about)):
         return "mail"
     if "address" in about:
-        return "url" if {"page", "web", "site", "open", "fetch"} & {*about} else "words"
+        return "url" if {"page", "web", "site", "open", "fetch"} & set(about) else "words"
     return next((KIND_OF[word] for word in (*about, *called) if word in KIND_OF), "words")
 
 
@@ -117,7 +117,7 @@ def find_phrases(text: str, taken: Iterable[range], own: frozenset[str]) -> list
     form of its own, and neither begins nor ends with a link or with one of the tool's `own` words
     (stems).
     """
-    taken = [*taken]
+    taken = list(taken)
     free = [span for span in find_typed("quote", text) if not overlaps(span, taken)]
     return free or _list_runs(text, taken, own)
 
@@ -131,7 +131,7 @@ def _list_runs(text: str, taken: Sequence[range], own: frozenset[str]) -> list[S
             end = close_bracket(text, start, end)
             said = text[start:end].strip(". ").removesuffix("'s").removesuffix("\u2019s")
             span = Span(said, start, end)
-            if overlaps(span, blocked) or not {*span.text}.isdisjoint(",;:!?"):
+            if overlaps(span, blocked) or not set(span.text).isdisjoint(",;:!?"):
                 break
             if _is_whole(span.text, own):
                 found.append(span)
@@ -191,7 +191,7 @@ def quote_names(text: str, names: Sequence[str], common: frozenset[str] = frozen
     ends = {end for name in names for end in list_spaced_ends(name)}
     called = {end for end in ends if end.casefold() in said}
     files = {end for end in called if ENDING.search(end)}
-    folders = {end for end in called - files if not {*find_plain_words(end)} <= common}
+    folders = {end for end in called - files if not set(find_plain_words(end)) <= common}
     if not files | folders:
         return text
     longest = sorted(map(re.escape, files | folders), key=len, reverse=True)
@@ -263,7 +263,7 @@ class Match(NamedTuple):
         return self.share > 0.8 or (len(self.words) > 1 and self.share > 0.4)
 
     def is_part(self, word: str) -> bool:
-        return {*find_plain_words(word)} <= self.words
+        return set(find_plain_words(word)) <= self.words
 
 
 def find_named(text: str, names: Sequence[str], own: frozenset[str]) -> list[Match]:
@@ -282,7 +282,7 @@ def _find_once(text: str, names: Sequence[str], own: frozenset[str]) -> tuple[Ma
     plain = " ".join(find_plain_words(text))
     compared = [_compare_name(name, said, plain) for name in names]
     found = [match for match in compared if match.letters > 2 and not match.words <= LINKS]
-    return (*sorted(found, key=lambda match: (-match.letters, -match.share, len(match.name))),)
+    return tuple(sorted(found, key=lambda match: (-match.letters, -match.share, len(match.name))))
 
 
 def find_titles(text: str, names: Sequence[str]) -> frozenset[str]:
@@ -304,8 +304,8 @@ def _compare_name(name: str, said: Sequence[str], text: str) -> Match:
     letters, share = 0, 0.0
     for part in _list_parts(name):
         found = part.find_said_words(said, text)
-        meant_letters = sum(map(len, {*found.values()}))
-        heard |= {*found}
+        meant_letters = sum(map(len, set(found.values())))
+        heard |= set(found)
         letters += meant_letters
         share = max(share, meant_letters / (part.count_letters(text) or 1))
     return Match(name, letters, frozenset(heard), share)

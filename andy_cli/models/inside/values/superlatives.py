@@ -78,7 +78,7 @@ def find_superlative(text: str) -> Superlative | None:
 def says_which(text: str) -> bool:
     """Tell whether a text says which file is meant: `open the file` and `read it` do not."""
     # `May` may be what a file is called.
-    telling = {*find_plain_words(text)} - (LINKS - MONTHS.keys()) - list_first_words()
+    telling = set(find_plain_words(text)) - (LINKS - MONTHS.keys()) - list_first_words()
     nouns, _ = load_words()
     return any(not re.fullmatch(nouns, word) for word in telling)
 

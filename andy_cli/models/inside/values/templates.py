@@ -36,7 +36,7 @@ def find_templates(examples: tuple[str, ...]) -> Templates | None:
     texts = tuple(VALUE.sub(GAP, example) for example in examples if "[" in example)
     if not texts:
         return None
-    counted = Counter(word for text in texts for word in {*find_words(text)})
+    counted = Counter(word for text in texts for word in set(find_words(text)))
     return Templates(texts, frozenset(word for word, times in counted.items() if times > 1))
 
 
@@ -56,7 +56,7 @@ def find_first_words(phrases: Iterable[str]) -> frozenset[str]:
     """Find the words that phrases mostly begin with, where they have them."""
     spoken = [find_plain_words(phrase) for phrase in phrases]
     first = Counter(words[0] for words in spoken if words)
-    known = Counter(word for words in spoken for word in {*words})
+    known = Counter(word for words in spoken for word in set(words))
     return frozenset(
         word for word, count in first.items() if count >= max(OFTEN, MOSTLY * known[word])
     )

@@ -178,7 +178,7 @@ def find_stem(word: str) -> str:
 
 def drop_verb_ending(word: str) -> str:
     root = word.removesuffix("ing") if word.endswith("ing") else word.removesuffix("ed")
-    if root == word or len(root) < 3 or {*root}.isdisjoint("aeiouy"):
+    if root == word or len(root) < 3 or set(root).isdisjoint("aeiouy"):
         return word.removesuffix("e") if len(word) > 4 else word
     is_doubled = root[-1] == root[-2] and root[-1] not in "lsz"
     return root[:-1] if is_doubled else root.removesuffix("e")

@@ -156,7 +156,7 @@ def load_newest(of_this_conversation: bool) -> RecordedBatch | None:
     journals = here().journals
     if journals is None or inside(journals.resolve(), [here().workspace]):
         return None
-    batches = [*_load_all(journals, of_this_conversation)]
+    batches = list(_load_all(journals, of_this_conversation))
     return max(batches, key=lambda batch: batch.time, default=None)
 
 

@@ -78,7 +78,7 @@ def _check_names(transfer_paths: Sequence[TransferPath]) -> None:
         for transfer_path in transfer_paths
         if goal_counts[transfer_path.goal] > 1
     ]:
-        names = list_values([*map(spell_out, dict.fromkeys(several))])
+        names = list_values(list(map(spell_out, dict.fromkeys(several))))
         raise ToolError(
             f"Several files would get the same name: {names}. Nothing was changed.",
             "Give them names of their own, one call each.",
@@ -98,7 +98,7 @@ def find_obstacles(transfer_paths: Sequence[TransferPath], replace: bool) -> lis
         transfer_path.target for transfer_path in transfer_paths if _is_taken(transfer_path)
     ]
     if obstacles and not replace:
-        names = list_values([*map(spell_out, obstacles)])
+        names = list_values(list(map(spell_out, obstacles)))
         raise ToolError(
             f"There is something of that name already: {names}. Nothing was changed.",
             "Choose another name or folder; or say replace, if the user wants that: "

@@ -389,7 +389,7 @@ class Search:
     def _written_lines(self, entry: FolderEntry, file: BinaryIO) -> Iterator[dict[str, object]]:
         """Lines of a text; of one in which words are encoded those first that a person reads."""
         is_encoded = is_document("", entry.name) and entry.size <= MAX_DOCUMENT_SIZE
-        found = [*self._document_lines(entry, file)] if is_encoded else []
+        found = list(self._document_lines(entry, file)) if is_encoded else []
         file.seek(0)
         yield from found or self._text_lines(entry, file)
 

@@ -68,8 +68,8 @@ def _list_bodies(message_part: Record, depth: int = 0) -> list[MailBody]:
     parts = as_records(message_part.get("parts"))[:PARTS]
     bodies = [_list_bodies(inner_part, depth + 1) for inner_part in parts]
     if kind == "multipart/alternative":
-        return _choose_alternative([*filter(None, bodies)])
-    return [*itertools.chain(*bodies)]
+        return _choose_alternative(list(filter(None, bodies)))
+    return list(itertools.chain(*bodies))
 
 
 def _choose_alternative(alternatives: list[list[MailBody]]) -> list[MailBody]:

@@ -151,7 +151,7 @@ def _says_it_all(deed: str, found: str, value: object, looked: bool) -> bool:
     """
     if isinstance(value, Mapping) and _list_entries(value) is None:
         return ": " in deed
-    said = {*find_words(deed)}
+    said = set(find_words(deed))
     if _list_entries(value) == [] and said & {"no", "nothing", "empty"}:
         return True
     if looked:
