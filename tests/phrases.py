@@ -6,7 +6,7 @@ from andy_cli.agent.prompt.trust import mark_untrusted_choices
 from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.models.inside.encoder import SHIPPED
 from andy_cli.models.inside.planning.choosing import Profiles
-from andy_cli.models.inside.planning.opening import list_openings
+from andy_cli.models.inside.planning.entry_openers import list_openings
 from andy_cli.models.inside.planning.replies.small_talk import YES
 from andy_cli.models.inside.text_vectors import FORMAT, hash_text
 from andy_cli.models.inside.values.templates import find_templates

@@ -10,7 +10,13 @@ from hypothesis import given
 
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.compression import find_latest_calls
-from andy_cli.agent.history.history import HEAD, MISSING, insert_summary, is_summary, pair_results
+from andy_cli.agent.history.history import (
+    MISSING,
+    SUMMARY_HEAD,
+    insert_summary,
+    is_summary,
+    pair_results,
+)
 from andy_cli.errors import ModelError
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Chunk, Message, ToolCall, Usage
@@ -57,7 +63,7 @@ def test_the_task_the_last_words_and_the_last_call_stay_as_they_are(
 @given(histories)
 def test_a_summary_of_a_summary_takes_its_place(history: list[Message]) -> None:
     twice = insert_summary(insert_summary(history, "the first"), "the second")
-    assert [each.content for each in twice if is_summary(each)] == [f"{HEAD}the second"]
+    assert [each.content for each in twice if is_summary(each)] == [f"{SUMMARY_HEAD}the second"]
 
 
 def test_what_was_said_becomes_a_summary_and_the_model_goes_on_from_it() -> None:
@@ -69,7 +75,7 @@ def test_what_was_said_becomes_a_summary_and_the_model_goes_on_from_it() -> None
     told = contents(chat)
     assert told == [
         "tell me a story",
-        f"{HEAD}A king had a long story.",
+        f"{SUMMARY_HEAD}A king had a long story.",
         "do not name the king",
         "and the end?",
         "The end.",

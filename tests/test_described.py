@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from andy_cli.toolbox import collection
-from andy_cli.toolbox.described import describe_function
+from andy_cli.toolbox.function_schema import describe_function
 from andy_cli.toolbox.tool import (
     Tool,
     arguments_model,

@@ -360,7 +360,7 @@ def test_a_large_file_is_cut_into_pieces_that_know_their_lines() -> None:
     assert "".join(each.text for each in pieces) == text
     assert all(each.text.startswith(f"line {each.line}\n") for each in pieces)
     one = list(indexing.pieces_of([TextPart("", "x" * 50_000, "line")]))
-    assert max(len(each.text) for each in one) <= indexing.PIECE
+    assert max(len(each.text) for each in one) <= indexing.PIECE_CHARACTERS
 
 
 def test_an_index_is_for_its_user_alone(docs: Path) -> None:

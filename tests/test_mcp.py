@@ -917,7 +917,7 @@ def test_a_login_by_oauth_lasts_beyond_its_first_token(home: Path) -> None:
 def test_a_login_that_nobody_answers_or_that_is_for_nothing_ends_in_words(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("andy_cli.toolbox.mcp.login.TIMEOUT", 0.3)
+    monkeypatch.setattr("andy_cli.toolbox.mcp.login.LOGIN_TIMEOUT", 0.3)
     with (
         listening("tests.guarded_server") as address,
         pytest.raises(UsageError, match=r"logged in|failed"),

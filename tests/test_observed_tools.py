@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.model.model_session import SILENT, ObservedTools, PromptTokens
+from andy_cli.agent.model.model_session import FIRST_TRIAL, ObservedTools, PromptTokens
 from andy_cli.messages import Learned
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.features import find_features, refuses_any_tools
@@ -81,7 +81,7 @@ def test_a_call_settles_it() -> None:
 
 def test_replies_that_never_call_lead_to_a_trial_and_its_call_decides() -> None:
     observed = ObservedTools()
-    for _ in range(SILENT):
+    for _ in range(FIRST_TRIAL):
         assert not observed.trial
         observed.note_reply(False, PromptTokens(300, 3000, 0))
     assert observed.trial
@@ -98,7 +98,7 @@ def test_after_a_trial_in_vain_the_next_one_comes_later() -> None:
             replies += 1
         observed.note_trial(called=False)
         waited.append(replies)
-    assert waited == [SILENT, 2 * SILENT]
+    assert waited == [FIRST_TRIAL, 2 * FIRST_TRIAL]
     assert not observed.ignored
 
 
@@ -219,9 +219,9 @@ def test_a_count_that_leaves_no_room_for_the_tools_has_them_taught_in_the_same_t
 @pytest.mark.slow
 def test_replies_that_never_call_have_the_tools_taught_at_last(home: Path) -> None:
     with ModelServer(leave_tools_out(usage=False)) as server:
-        seen = [run(home, server) for _ in range(SILENT + 2)]
+        seen = [run(home, server) for _ in range(FIRST_TRIAL + 2)]
     used = [any(each["type"] == "tool_use" for each in turn) for turn in seen]
-    assert used == [False] * SILENT + [True, True]
+    assert used == [False] * FIRST_TRIAL + [True, True]
     assert names_sent(server)[-1] == []
 
 

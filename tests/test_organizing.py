@@ -22,7 +22,7 @@ from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Gate, Mode
 from andy_cli.guard.rules import parse_rules
 from andy_cli.messages import Arguments, ToolCall, ToolResult
 from andy_cli.toolbox import runtime_context
-from andy_cli.toolbox.files.history import journal, kept_batches, recorded, trash, undoing
+from andy_cli.toolbox.files.history import journal, kept_batches, recorded_changes, trash, undoing
 from andy_cli.toolbox.files.moving import batches, transfers
 from andy_cli.toolbox.runtime_context import GrantedPath
 from tests.desk import read_question
@@ -890,7 +890,7 @@ def test_journals_of_old_conversations_go(workspace: Path) -> None:
 
 
 def test_what_was_too_large_to_be_kept_is_said(workspace: Path) -> None:
-    (workspace / "large.txt").write_bytes(b"x" * (recorded.MAX_BYTES + 1))
+    (workspace / "large.txt").write_bytes(b"x" * (recorded_changes.MAX_BYTES + 1))
     assert ran(TOOLS, "write_file", path="large.txt", content="small").ok
     with pytest.raises(ToolError, match=r"What large\.txt held before was too large to be kept"):
         undoing.take_back_last()

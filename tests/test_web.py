@@ -554,7 +554,7 @@ def test_to_find_nothing_is_no_failure(engine: str, searched: Search) -> None:
 def test_the_engine_is_the_first_that_is_set_up(
     monkeypatch: pytest.MonkeyPatch, workspace: Path
 ) -> None:
-    for variable in engines.KEYS.values():
+    for variable in engines.KEY_VARIABLES.values():
         monkeypatch.delenv(variable, raising=False)
     assert engines.chosen_engine() in ("duckduckgo", "")
     monkeypatch.setenv("TAVILY_API_KEY", "x")

@@ -284,7 +284,7 @@ def read_tables() -> None:
     from andy_cli.compiler.expression import Expression
     from andy_cli.compiler.lexing.markers import Markers
     from andy_cli.guard import redactor
-    from andy_cli.models.inside.planning import choosing, cutting, opening, part_reading
+    from andy_cli.models.inside.planning import choosing, cutting, entry_openers, part_reading
     from andy_cli.models.inside.planning.replies import small_talk
     from andy_cli.models.inside.values import templates
     from andy_cli.toolbox.collection import load_tool_files
@@ -301,7 +301,7 @@ def read_tables() -> None:
         languages.load_language(language).find_actions(SENTENCE)
     languages.detect_languages(SENTENCE)
     small_talk.load_examples()
-    opening.load_openings()
+    entry_openers.load_openings()
     choosing.list_said_words()
     for kind in ("known", "described"):
         part_reading.load_weights(kind)

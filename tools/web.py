@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from andy_cli.toolbox.runtime_context import granted_path
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError, parameter, tool
-from andy_cli.toolbox.web import asking, engines
+from andy_cli.toolbox.web import api_request, engines
 
 Url = Annotated[
     str,
@@ -68,7 +68,7 @@ KeptAnswer = Annotated[
         "search online for it",
     ),
     action="search the web for {query}",
-    find_access=lambda arguments: asking.of_search(str(arguments.get("query") or "")),
+    find_access=lambda arguments: api_request.of_search(str(arguments.get("query") or "")),
     unavailable_reason=engines.missing_engine,
 )
 async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
@@ -97,18 +97,20 @@ async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
         "show me the web address",
     ),
     action="read {url|a web page}",
-    find_access=lambda arguments: asking.of_page(str(arguments.get("url") or "")),
+    find_access=lambda arguments: api_request.of_page(str(arguments.get("url") or "")),
 )
 async def fetch_page(url: Url, offset: Offset = 0, maxLength: Length = 20_000) -> Outcome:
     """Read a web page or PDF by its address."""
     from andy_cli.toolbox.web.reading import read_window
 
-    text, host = await read_window(asking.full_address(url), offset, maxLength)
+    text, host = await read_window(api_request.full_address(url), offset, maxLength)
     return Outcome(text, f"read a page of {host}")
 
 
 def _find_access(arguments: Mapping[str, object]) -> ResourceAccess:
-    return asking.of_request(asking.requested_call(arguments), str(arguments.get("path") or ""))
+    return api_request.of_request(
+        api_request.requested_call(arguments), str(arguments.get("path") or "")
+    )
 
 
 @tool(
@@ -125,12 +127,14 @@ async def api_call(
     path: KeptAnswer = "",
 ) -> Outcome:
     """Make an HTTP request; gives status, headers and body as they come."""
-    from andy_cli.toolbox.web.calling import call_address, call_into_file
+    from andy_cli.toolbox.web.api_calls import call_address, call_into_file
     from andy_cli.toolbox.web.client import WebRequest
     from andy_cli.toolbox.web.reading import status_of
     from andy_cli.toolbox.web.redirect_policy import show_url
 
-    asked = asking.requested_call({"url": url, "method": method, "headers": headers, "body": body})
+    asked = api_request.requested_call(
+        {"url": url, "method": method, "headers": headers, "body": body}
+    )
     request = WebRequest(asked.url, asked.method, asked.headers, asked.body.encode())
     requested = f"requested {show_url(asked.url)} by {asked.method}"
     written = None
@@ -138,7 +142,7 @@ async def api_call(
         answer, status, written = await call_into_file(request, granted_path(path, "write"))
     else:
         answer, status = await call_address(request)
-    if status >= HTTPStatus.BAD_REQUEST and asked.method not in asking.SAFE:
+    if status >= HTTPStatus.BAD_REQUEST and asked.method not in api_request.SAFE:
         # What was to be done was not: it must not pass for a deed.
         raise ToolError(f"The server answered {status_of(status)}.", f"\n{answer}")
     summary = f"{requested}: {status_of(status)}"

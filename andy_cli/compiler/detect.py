@@ -37,7 +37,7 @@ BILLIONS = {"m": 0.001, "b": 1.0, "t": 1000.0}
 MIN_BILLIONS = 0.01
 """Billions: `135m` are parameters, `1m` is a context of a million tokens."""
 
-SIZE = Expression(
+MODEL_SIZE = Expression(
     r"(?<![a-z0-9.])[a-z]*(?:(\d{1,3})x)?(\d{1,4}(?:[.p]\d{1,3})?|(?<=-)\d_\d)([mbt])(?![a-z0-9])"
 )
 
@@ -47,7 +47,7 @@ def parse_billions(model: str) -> float | None:
 
     Folder and vendor do not count, a tag does: there is where Ollama writes the size.
     """
-    sizes = [_size(*match.groups()) for match in SIZE.finditer(_last_folded_name(model))]
+    sizes = [_size(*match.groups()) for match in MODEL_SIZE.finditer(_last_folded_name(model))]
     return max(filter(None, sizes), default=None)
 
 

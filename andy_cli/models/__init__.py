@@ -1,0 +1,1 @@
+"""Models: clients of their servers, which one is used, and what was learned of each."""

@@ -1,0 +1,1 @@
+"""Conversations on disk: one JSON object a line, found without an index."""

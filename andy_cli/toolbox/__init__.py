@@ -1,0 +1,1 @@
+"""The parts of the tools in `tools/`, and the registry that runs them."""

@@ -24,7 +24,7 @@ from andy_cli.actions import fill_action
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.guard.workspace import NO_ACCESS, Operation, ResourceAccess
 from andy_cli.messages import NO_DISPLAY, Arguments, Display, Effect, Problem, Schema
-from andy_cli.toolbox.described import describe_function
+from andy_cli.toolbox.function_schema import describe_function
 
 __all__ = [
     "Display",

@@ -33,7 +33,7 @@ from andy_cli.models.token_count import (
 
 SHORTENED = "shortened"
 TRUNCATED = "truncated"
-HEAD = 600
+HEAD_CHARACTERS = 600
 """Characters of the data that a stub keeps at first; later none."""
 MAX_DEPTH = 12
 STUB_CHARACTERS = 160
@@ -73,7 +73,7 @@ def read_json(content: str) -> object | None:
     return value if isinstance(value, dict | list) else None
 
 
-def make_stub(content: str, tool: str = "", head: int = HEAD) -> str:
+def make_stub(content: str, tool: str = "", head: int = HEAD_CHARACTERS) -> str:
     """Make the stub of a result with so many characters of its data.
 
     A stub of a stub keeps counts.
@@ -279,7 +279,7 @@ MIN_CUT_CHARACTERS = 400
 CERTAIN_SHARE = 0.9
 """Part of the characters that would stay by the average of a text: its signs are not all alike."""
 LEFT_OUT = "({count} earlier messages of this conversation are left out here, for want of room.)"
-CUT = " [... {count:,} characters left out ...] "
+CUT_NOTICE = " [... {count:,} characters left out ...] "
 
 
 def _compile_notice(notice: str, slot: str, digits: str) -> re.Pattern[str]:
@@ -289,7 +289,7 @@ def _compile_notice(notice: str, slot: str, digits: str) -> re.Pattern[str]:
 
 
 LEFT_OUT_COUNT = _compile_notice(LEFT_OUT, "{count}", r"\d+")
-CUT_COUNT = _compile_notice(CUT, "{count:,}", r"[\d,]{1,15}")
+CUT_COUNT = _compile_notice(CUT_NOTICE, "{count:,}", r"[\d,]{1,15}")
 DECIDED = Expression(
     r"(?i)^\W*(?:no|yes|yeah|nope|ok|okay|stop|wait|wrong|actually|instead|rather|correction)\b"
     r"|\b(?:do not|don['\u2019]t|never|always|must(?: not)?|only|instead of|i meant|i said"
@@ -621,20 +621,20 @@ def cut_content(message: Message, names: ToolNames, role: str, max_characters: i
 
 def cut_middle(text: str, max_characters: int) -> str:
     """Cut a longer text to head and tail, with the number of characters between them."""
-    removed = len(text) - max_characters + len(CUT) + 10
+    removed = len(text) - max_characters + len(CUT_NOTICE) + 10
     if len(text) <= max_characters or removed <= 0:
         return text
-    remaining = max_characters - len(CUT) - 10
+    remaining = max_characters - len(CUT_NOTICE) - 10
     head, tail = remaining * 2 // 3, remaining // 3
     middle = text[head : len(text) - tail]
     count = len(middle)
     for notice in CUT_COUNT.finditer(middle):  # of an earlier cut
         count += read_count(notice["count"]) - len(notice[0])
-    return text[:head] + CUT.format(count=count) + text[len(text) - tail :]
+    return text[:head] + CUT_NOTICE.format(count=count) + text[len(text) - tail :]
 
 
 STEPS: tuple[Callable[[Message, ToolNames], Message], ...] = (
-    partial(stub_result, head=HEAD),
+    partial(stub_result, head=HEAD_CHARACTERS),
     cut_arguments,
     partial(stub_result, head=0),
     partial(cut_content, role="assistant", max_characters=2 * MIN_CUT_CHARACTERS),

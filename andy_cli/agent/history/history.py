@@ -352,7 +352,7 @@ def _texts_of(*wire_messages: Wire) -> Iterator[str]:
 
 MIN_SUMMARY_TOKENS = 300
 """Tokens that are worth a summary."""
-HEAD = "(A summary stands here in place of earlier messages of this conversation.)\n\n"
+SUMMARY_HEAD = "(A summary stands here in place of earlier messages of this conversation.)\n\n"
 WISHES = "The user says of the summary: {wishes}"
 END = "\n\nThis was the conversation. Write the summary now."
 SPEAKERS = {"user": "User", "assistant": "Assistant"}
@@ -369,7 +369,7 @@ class CompactionSizes(NamedTuple):
 
 
 def is_summary(message: Message) -> bool:
-    return message.note and message.content.startswith(HEAD)
+    return message.note and message.content.startswith(SUMMARY_HEAD)
 
 
 def find_verbatim_positions(history: Sequence[Message]) -> set[int]:
@@ -442,7 +442,7 @@ def insert_summary(history: Sequence[Message], summary: str) -> list[Message]:
     """Put the summary in place of all that does not stay word for word."""
     messages = [history[position] for position in sorted(find_verbatim_positions(history))]
     task = 1 if messages and messages[0].role == "user" else 0
-    messages.insert(task, Message("user", HEAD + escape_control_tokens(summary), note=True))
+    messages.insert(task, Message("user", SUMMARY_HEAD + escape_control_tokens(summary), note=True))
     return messages
 
 

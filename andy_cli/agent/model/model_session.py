@@ -56,17 +56,17 @@ from andy_cli.models.token_count import tokens
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
 
-SILENT = 3
+FIRST_TRIAL = 3
 """Replies without a call before the first trial; from one trial to the next twice as many."""
 MIN_COUNTED_TOKENS = 120
 """Tokens of messages from which one count is believed that comes near: it is no accident."""
 NEAR_RATIO = 0.8, 1.3
 """The nearness, as parts of our estimate."""
-DIFFERENT = 30
+MIN_DIFFERENCE = 30
 """Tokens by which two shorter requests must differ before their counts are believed."""
-OVERHEAD = 60
+TEMPLATE_OVERHEAD = 60
 """Tokens that a template may add to the messages of a request."""
-LOW, HIGH = 0.6, 1.5
+LOW_RATIO, HIGH_RATIO = 0.6, 1.5
 """Bounds of a true number of tokens as parts of our estimate; for messages."""
 MIN_TOOLS_SHARE = 0.35
 """The lower bound for tools: a template may write them much shorter than JSON."""
@@ -83,8 +83,8 @@ class PromptTokens(NamedTuple):
     @property
     def without_tools(self) -> bool:
         """The count is that of the messages, and too low for messages and tools."""
-        lower_bound = LOW * self.messages
-        upper_bound = HIGH * self.messages + OVERHEAD
+        lower_bound = LOW_RATIO * self.messages
+        upper_bound = HIGH_RATIO * self.messages + TEMPLATE_OVERHEAD
         return (
             lower_bound
             <= self.counted
@@ -94,7 +94,7 @@ class PromptTokens(NamedTuple):
     @property
     def with_tools(self) -> bool:
         """The count is too high for the messages alone."""
-        return self.counted > HIGH * self.messages + OVERHEAD
+        return self.counted > HIGH_RATIO * self.messages + TEMPLATE_OVERHEAD
 
 
 class ObservedTools:
@@ -106,8 +106,8 @@ class ObservedTools:
         """The server leaves the tools out."""
         self.silent = silent
         """Replies in a row that called nothing."""
-        self._next_trial = SILENT
-        self._short: PromptTokens | None = None
+        self._next_trial = FIRST_TRIAL
+        self._earlier_prompt: PromptTokens | None = None
 
     @property
     def trial(self) -> bool:
@@ -130,18 +130,18 @@ class ObservedTools:
 
     def _is_believed(self, prompt: PromptTokens) -> bool:
         """Tell whether the counts follow the messages; some servers always report the same."""
-        lower_bound, upper_bound = (share * prompt.messages for share in NEAR_RATIO)
-        if (
-            prompt.messages >= MIN_COUNTED_TOKENS
-            and lower_bound <= prompt.counted <= upper_bound + OVERHEAD
-        ):
+        lowest, highest = NEAR_RATIO
+        upper_bound = highest * prompt.messages + TEMPLATE_OVERHEAD
+        is_near = lowest * prompt.messages <= prompt.counted <= upper_bound
+        if is_near and prompt.messages >= MIN_COUNTED_TOKENS:
             return True
-        earlier_prompt, self._short = self._short or prompt, prompt
-        grown = abs(prompt.messages - earlier_prompt.messages)
-        counted = (prompt.counted - earlier_prompt.counted) * (
-            prompt.messages - earlier_prompt.messages
-        )
-        return grown >= DIFFERENT and LOW / HIGH * grown * grown <= counted
+        earlier_prompt = self._earlier_prompt or prompt
+        self._earlier_prompt = prompt
+        grown = prompt.messages - earlier_prompt.messages
+        counted_growth = prompt.counted - earlier_prompt.counted
+        if grown < 0:  # the shorter request may come second
+            grown, counted_growth = -grown, -counted_growth
+        return grown >= MIN_DIFFERENCE and counted_growth >= LOW_RATIO / HIGH_RATIO * grown
 
 
 TAKES_NO_TOOLS = "its server says that it takes no tools"

@@ -1,0 +1,1 @@
+"""Read what stands within the markers of a call: JSON, elements, Python."""

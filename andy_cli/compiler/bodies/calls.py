@@ -10,13 +10,17 @@ from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Schema, ToolRequest
 
-NAMES = tuple("name tool_name tool function_name function action operation recipient_name".split())
-ARGUMENTS = tuple("arguments parameters args params input tool_input action_input kwargs".split())
-WRAPPERS = tuple(
+NAME_KEYS = tuple(
+    "name tool_name tool function_name function action operation recipient_name".split()
+)
+ARGUMENT_KEYS = tuple(
+    "arguments parameters args params input tool_input action_input kwargs".split()
+)
+WRAPPER_KEYS = tuple(
     "tool_calls toolCalls tool_uses function_call functionCall tool_call tool_use toolUse"
     " function call action command".split()
 )
-IDS = ("id", "tool_call_id", "call_id")
+ID_KEYS = ("id", "tool_call_id", "call_id")
 PREFIX = Expression(r"^(?:functions|function|default_api|tools?|namespace)[.:/]")
 ESCAPED = Expression(r"\\([_.\-])")
 SUFFIX = Expression(r"(?::\d+|<\|.*)$", re.S)
@@ -47,7 +51,7 @@ def _requests_by_name(json_value: Mapping[str, object], tools: Tools) -> list[To
 
 def _wrapped_requests(json_value: Mapping[str, object], tools: Tools) -> list[ToolRequest] | None:
     """Read calls that stand under a key such as `tool_calls`; the first takes the id beside it."""
-    for wrapper_key in WRAPPERS:
+    for wrapper_key in WRAPPER_KEYS:
         wrapped_value = json_value.get(wrapper_key)
         requests = (
             read_requests(wrapped_value, tools) if isinstance(wrapped_value, dict | list) else None
@@ -134,14 +138,16 @@ def names_arguments(json_value: object) -> bool:
     if not isinstance(json_value, Mapping):
         return False
     wrapped_values = [
-        json_value[key] for key in WRAPPERS if isinstance(json_value.get(key), dict | list)
+        json_value[key] for key in WRAPPER_KEYS if isinstance(json_value.get(key), dict | list)
     ]
-    return any(key in json_value for key in ARGUMENTS) or any(map(names_arguments, wrapped_values))
+    return any(key in json_value for key in ARGUMENT_KEYS) or any(
+        map(names_arguments, wrapped_values)
+    )
 
 
 def read_request(json_value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
     """Read an object that is one call, by a key for the name and perhaps one for the arguments."""
-    name_key = next((key for key in NAMES if isinstance(json_value.get(key), str)), None)
+    name_key = next((key for key in NAME_KEYS if isinstance(json_value.get(key), str)), None)
     if name_key is None:
         return read_single_key(json_value, tools)
     tool_name = clean_tool_name(str(json_value[name_key]), tools)
@@ -158,13 +164,15 @@ def find_arguments(
     json_value: Mapping[str, object], name_key: str, tool: Schema | None
 ) -> dict[str, object] | None:
     """Arguments under a key of their own, and those of the tool's that stand beside it."""
-    arguments_key = next((key for key in ARGUMENTS if key in json_value and key != name_key), None)
+    arguments_key = next(
+        (key for key in ARGUMENT_KEYS if key in json_value and key != name_key), None
+    )
     if arguments_key is None:
         return arguments_beside_name(json_value, name_key, tool)
     arguments = read_argument_object(json_value[arguments_key] or "", tool)
     if arguments is None or tool is None:
         return arguments
-    parameter_names = declared_properties(tool).keys() - {name_key, arguments_key, *IDS}
+    parameter_names = declared_properties(tool).keys() - {name_key, arguments_key, *ID_KEYS}
     return {
         **{key: key_value for key, key_value in json_value.items() if key in parameter_names},
         **arguments,
@@ -173,7 +181,7 @@ def find_arguments(
 
 def name_by_arguments(json_value: Mapping[str, object], tools: Tools) -> str:
     given_arguments = next(
-        (json_value[key] for key in ARGUMENTS if isinstance(json_value.get(key), dict)), None
+        (json_value[key] for key in ARGUMENT_KEYS if isinstance(json_value.get(key), dict)), None
     )
     return only_fitting(given_arguments, tools) if isinstance(given_arguments, dict) else ""
 
@@ -203,7 +211,7 @@ def arguments_beside_name(
     other_items = {
         other_key: other_value
         for other_key, other_value in json_value.items()
-        if other_key not in (name_key, "type", *IDS)
+        if other_key not in (name_key, "type", *ID_KEYS)
     }
     if not other_items:
         return {}
@@ -213,7 +221,9 @@ def arguments_beside_name(
 
 
 def add_call_id(request: ToolRequest, json_value: Mapping[str, object]) -> ToolRequest:
-    written_id = next((json_value[key] for key in IDS if isinstance(json_value.get(key), str)), "")
+    written_id = next(
+        (json_value[key] for key in ID_KEYS if isinstance(json_value.get(key), str)), ""
+    )
     if request.id or not written_id:
         return request
     return ToolRequest(name=request.name, arguments=request.arguments, id=str(written_id))
@@ -284,7 +294,7 @@ def unwrap_arguments(value: dict[str, object], tool: Schema | None) -> dict[str,
     if len(value) == 1 and tool is not None:
         ((key, inner_value),) = value.items()
         parameter_names = declared_properties(tool)
-        if key in ARGUMENTS and key not in parameter_names and isinstance(inner_value, dict):
+        if key in ARGUMENT_KEYS and key not in parameter_names and isinstance(inner_value, dict):
             return inner_value
     return value
 
@@ -292,12 +302,14 @@ def unwrap_arguments(value: dict[str, object], tool: Schema | None) -> dict[str,
 def whole_call(json_value: Mapping[str, object], tool: Schema) -> dict[str, object] | None:
     """The arguments, where the whole call was written once more inside its own frame."""
     argument_objects = {
-        key: key_value for key in ARGUMENTS if isinstance(key_value := json_value.get(key), dict)
+        key: key_value
+        for key in ARGUMENT_KEYS
+        if isinstance(key_value := json_value.get(key), dict)
     }
-    name_keys = [key for key in NAMES if isinstance(json_value.get(key), str)]
+    name_keys = [key for key in NAME_KEYS if isinstance(json_value.get(key), str)]
     if len(argument_objects) != 1 or not name_keys:
         return None
-    if set(json_value) - {*argument_objects, *name_keys, "type", *IDS}:
+    if set(json_value) - {*argument_objects, *name_keys, "type", *ID_KEYS}:
         return None
     ((key, arguments),) = argument_objects.items()
     if key in declared_properties(tool):

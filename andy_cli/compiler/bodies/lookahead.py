@@ -7,10 +7,10 @@ change it.
 import re
 
 from andy_cli.compiler.bodies.calls import (
-    ARGUMENTS,
-    IDS,
-    NAMES,
-    WRAPPERS,
+    ARGUMENT_KEYS,
+    ID_KEYS,
+    NAME_KEYS,
+    WRAPPER_KEYS,
     clean_tool_name,
     says_no_call,
 )
@@ -19,12 +19,12 @@ from andy_cli.compiler.control_tokens import FENCES
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
 
-KEYS = frozenset(
+CALL_KEYS = frozenset(
     [
-        *NAMES,
-        *ARGUMENTS,
-        *IDS,
-        *WRAPPERS,
+        *NAME_KEYS,
+        *ARGUMENT_KEYS,
+        *ID_KEYS,
+        *WRAPPER_KEYS,
         "type",
         "toolCalls",
         *(SIDE_KEYS - {"role"}),
@@ -84,7 +84,7 @@ def may_be_first_key(begun_text: str, tools: Tools) -> bool:
         return False
     if not key_match[2]:
         return key_match.end() == len(begun_text)
-    return key_match[1] in KEYS or key_match[1] in tools
+    return key_match[1] in CALL_KEYS or key_match[1] in tools
 
 
 def may_be_call(begun_text: str, tools: Tools) -> bool:

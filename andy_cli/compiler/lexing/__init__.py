@@ -1,0 +1,1 @@
+"""Cut a reply into segments while it arrives: markers, frames, framing."""

@@ -127,7 +127,7 @@ def _read_lone_object(text: str, tools: Tools) -> Parsed | None:
     if not isinstance(value, dict) or not isinstance(value.get("tool"), str):
         return None
     other_keys = set(value) - {"tool", "id", "call_id", "thought"}
-    if len(other_keys) > 1 or not other_keys <= set(calls.ARGUMENTS):
+    if len(other_keys) > 1 or not other_keys <= set(calls.ARGUMENT_KEYS):
         return None
     if not all(isinstance(value[key], dict | list | str) for key in other_keys):
         return None
@@ -152,11 +152,11 @@ def read_unknown_call(text: str, tools: Tools) -> ToolRequest | None:
 
 def _has_form_of_call(keys: list[str]) -> bool:
     """Tell whether an object says a name and arguments, and nothing else but an id."""
-    name_and_arguments = [key for key in keys if key not in (*calls.IDS, "type", "thought")]
+    name_and_arguments = [key for key in keys if key not in (*calls.ID_KEYS, "type", "thought")]
     if len(name_and_arguments) != 2:
         return False
     name_key, arguments_key = name_and_arguments
-    return name_key in calls.NAMES and arguments_key in calls.ARGUMENTS
+    return name_key in calls.NAME_KEYS and arguments_key in calls.ARGUMENT_KEYS
 
 
 def _read_element(text: str, tools: Tools) -> Parsed | None:

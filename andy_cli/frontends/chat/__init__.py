@@ -1,0 +1,1 @@
+"""`andy chat`: lines that are typed, slash commands, and the state between turns."""

@@ -24,7 +24,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from andy_cli.errors import UsageError
 
 ASKED = "offer"
-FILES = 3
+COMPLETE_FILES = 3
 """The exit code for "complete files here"."""
 INSTALL, SHOW = "--install-completion", "--show-completion"
 Offer = tuple[str, str]
@@ -180,7 +180,7 @@ def print_offers(root_command: TyperGroup, line: str, breaks: str) -> int:
     words, last_word = split_line(line)
     offers_found = complete_word(root_command, words, last_word)
     if offers_found is None:
-        return FILES
+        return COMPLETE_FILES
     dropped = 0
     if not find_open_quote(line):
         signs = [character for character in ":=" if character in breaks]

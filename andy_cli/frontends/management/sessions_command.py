@@ -26,7 +26,7 @@ from andy_cli.sessions.store import (
 
 CONTEXT_CHARACTERS = 40
 """Characters that are shown before and after what was searched for."""
-NAME = 100
+MAX_NAME_LENGTH = 100
 
 
 def list_all(everywhere: bool, as_json: bool) -> None:
@@ -137,8 +137,8 @@ def read_or_skip(session_card: SessionCard) -> Iterator[Message]:
 
 def rename_one(id: str, name: str) -> None:
     name = one_line(name).strip()
-    if not name or len(name) > NAME:
-        raise UsageError(f"A name has 1 to {NAME} characters.")
+    if not name or len(name) > MAX_NAME_LENGTH:
+        raise UsageError(f"A name has 1 to {MAX_NAME_LENGTH} characters.")
     session_card = find_card(id)
     rename_session(session_card, name)
     sys.stdout.write(f"{session_card.id} is {name!r} now.\n")

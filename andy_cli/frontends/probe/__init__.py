@@ -1,0 +1,1 @@
+"""`andy models probe`: trials of a model, and what is kept of them."""

@@ -173,7 +173,7 @@ ARITHMETIC_OPERATORS = frozenset("-eq -ne -lt -le -gt -ge".split())
 """Operators of `[[ ]]` whose operands the shell evaluates: `a[$(rm x)]` runs a command there."""
 LOCALE = re.compile(r"(?:LC_[A-Z]+|LANG|TZ)=[\w.@+-]*")
 SIGNS = frozenset(["{", "}", "!", "[", "]", "[[", "]]"])
-WORDS = frozenset(
+WORD_NODES = frozenset(
     """word number string raw_string ansi_c_string concatenation test_operator simple_expansion
     expansion""".split()
 )
@@ -198,7 +198,7 @@ class _ShellReader:
 
     def leaves(self, node: Node) -> list[str]:
         """The words of the line, and all that stands between them."""
-        if node.type in WORDS:
+        if node.type in WORD_NODES:
             return [self._read_word(node).literal]
         if _only_sets_locale(node):
             return [_node_text(node)]

@@ -1,0 +1,1 @@
+"""Model providers: one file with a `PROVIDER` each, found by themselves."""

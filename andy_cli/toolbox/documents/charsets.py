@@ -25,7 +25,7 @@ KNOWN = frozenset(
 WINDOWS = {"ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254"}
 """Charsets that are called Latin-1 are those of Windows, as browsers read them."""
 
-MOSTLY = 4
+GOOD_PER_BROKEN = 4
 """Whole characters that have to come with each broken byte of a text in UTF-8."""
 
 DECLARED = re.compile(
@@ -63,7 +63,7 @@ def is_nearly_utf_8(pieces: Iterable[bytes]) -> bool:
         whole_length = len(text.encode("utf-8", "ignore").decode("utf-8"))
         broken += len(text) - whole_length
         good += whole_length - len(text.encode("ascii", "ignore"))
-    return good > MOSTLY * broken
+    return good > GOOD_PER_BROKEN * broken
 
 
 def known_charset(name: str) -> str:

@@ -24,7 +24,7 @@ from andy_cli.toolbox.documents.whereabouts import index_file
 VERSION = 1
 TIMEOUT = 20.0
 """Seconds to wait for another process that is writing."""
-PAUSE = 0.01
+PAUSE_SECONDS = 0.01
 """Seconds until a busy file is asked again."""
 
 SCHEMA = """
@@ -148,7 +148,7 @@ def _keep_write_ahead_log(connection: sqlite3.Connection) -> None:
         except sqlite3.OperationalError as error:
             if not _is_busy(error) or time.monotonic() > deadline:
                 raise
-            time.sleep(PAUSE)
+            time.sleep(PAUSE_SECONDS)
         else:
             return
 

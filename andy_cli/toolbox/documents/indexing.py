@@ -25,11 +25,11 @@ from andy_cli.toolbox.documents.index import (
 from andy_cli.toolbox.documents.text import MISSING, TextPart, form_of, text_of
 from andy_cli.toolbox.documents.walk import FoundFile, files_in
 
-DOUBT = 2_000_000_000
-"""Nanoseconds: what changes as soon after it was read may keep its time."""
+MIN_AGE = 2_000_000_000
+"""Nanoseconds between a change and the reading; what changes again sooner may keep its time."""
 
 BATCH_FILES, BATCH_CHARACTERS, BATCH_SECONDS = 500, 8 << 20, 0.5
-PIECE = 8000
+PIECE_CHARACTERS = 8000
 """Characters that are looked at as one."""
 
 READ_AGAIN = -1
@@ -92,7 +92,7 @@ def _is_unchanged(found_file: FoundFile, known_state: FileState | None) -> bool:
     if known_state is None or known_state.size != found_file.size:
         return False
     is_same_time = known_state.changed == found_file.changed
-    return is_same_time and known_state.changed + DOUBT < known_state.checked
+    return is_same_time and known_state.changed + MIN_AGE < known_state.checked
 
 
 def _batch_files(files: Iterable[ReadFile]) -> Iterator[list[ReadFile]]:
@@ -170,10 +170,10 @@ def pieces_of(text_parts: Iterable[TextPart]) -> Iterator[Piece]:
 
 
 def _find_cut(text: str, start: int) -> int:
-    end = start + PIECE
+    end = start + PIECE_CHARACTERS
     if end >= len(text):
         return len(text)
-    middle = start + PIECE // 2
+    middle = start + PIECE_CHARACTERS // 2
     return text.rfind("\n", middle, end) + 1 or text.rfind(" ", middle, end) + 1 or end
 
 

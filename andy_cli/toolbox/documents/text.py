@@ -30,7 +30,7 @@ SNIFFED = 8192
 CONTROLS = bytes({*range(9), *range(14, 32), 127} - {27})
 """Rare in text; colours begin with 27."""
 
-FEW = 8
+FEW_CONTROLS = 8
 
 OFFICE = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """A zip file, or the container of an encrypted document."""
@@ -185,4 +185,4 @@ def looks_like_text(head: bytes) -> bool:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return True
     controls = len(head) - len(head.translate(None, CONTROLS))
-    return b"\0" not in head and controls <= max(FEW, len(head) // 50)
+    return b"\0" not in head and controls <= max(FEW_CONTROLS, len(head) // 50)

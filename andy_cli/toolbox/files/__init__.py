@@ -1,0 +1,1 @@
+"""Files: read, searched, written, changed, moved, and taken back."""

@@ -17,7 +17,7 @@ from typing import BinaryIO
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
 from andy_cli.toolbox.files.history.journal import find_missing_folders, record_change
-from andy_cli.toolbox.files.history.recorded import MAX_BYTES, Written
+from andy_cli.toolbox.files.history.recorded_changes import MAX_BYTES, Written
 from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.runtime_context import GoOn, GrantedPath, go_on_always
 

@@ -39,7 +39,7 @@ Kept = TypeVar("Kept", bound=BaseModel)
 
 EARLY = 5
 """Seconds before its end at which a token is renewed."""
-TIMEOUT = 300.0
+LOGIN_TIMEOUT = 300.0
 """Seconds to log in."""
 BACK = "/callback"
 
@@ -175,7 +175,7 @@ async def login(server: McpServer, show_url: Callable[[str], None]) -> int:
             show_url(url)
 
         oauth_provider = provider(
-            server, file, redirect.address, show_address, partial(redirect.wait, TIMEOUT)
+            server, file, redirect.address, show_address, partial(redirect.wait, LOGIN_TIMEOUT)
         )
         count = await _count_tools(server, oauth_provider)
     if (

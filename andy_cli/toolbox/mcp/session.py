@@ -40,7 +40,7 @@ MAX_PAGES = 50
 MAX_TOOLS = 1000
 NO_HANDSHAKE = (METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION)
 """The answers to `initialize` of a server that speaks without it."""
-TIMEOUT = 120.0
+CALL_TIMEOUT = 120.0
 """Seconds without a sign of life after which a call is given up, unless its entry says more."""
 
 
@@ -49,7 +49,7 @@ class Session:
 
     def __init__(self, client: Client, server: McpServer) -> None:
         self._client = client
-        self._patience = max(TIMEOUT, server.timeout)
+        self._patience = max(CALL_TIMEOUT, server.timeout)
         self._reads_resources = False
 
     async def tools(self) -> tuple[ServerTool, ...]:
@@ -135,7 +135,7 @@ async def open_session(
         client = Client(
             mend_transport(transport),
             mode=mode,
-            read_timeout_seconds=max(TIMEOUT, server.timeout),
+            read_timeout_seconds=max(CALL_TIMEOUT, server.timeout),
             message_handler=message_handler,
         )
         return await stack.enter_async_context(client)
@@ -187,7 +187,7 @@ async def reach_server(server: McpServer, stack: contextlib.AsyncExitStack) -> T
     client = TellingClient(
         server,
         auth=sign_requests(server),
-        timeout=httpx2.Timeout(30.0, read=max(TIMEOUT, server.timeout)),
+        timeout=httpx2.Timeout(30.0, read=max(CALL_TIMEOUT, server.timeout)),
     )
     await stack.enter_async_context(client)
     return streamable_http_client(server.url, http_client=client)

@@ -1,0 +1,1 @@
+"""Command lines: run in a sandbox or without, their environment and their output."""

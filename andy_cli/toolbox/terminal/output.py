@@ -27,7 +27,7 @@ MAX_CHARACTERS = 512_000_000
 """Characters that are kept on disk of one output."""
 MAX_KEPT_FILES = 20
 """Files of outputs that are kept; the oldest go."""
-LINE, LINES = 100, 4
+MAX_SEEN_LENGTH, MAX_SEEN_LINES = 100, 4
 """Characters of a line, and lines, that are shown while it goes on."""
 
 
@@ -71,11 +71,11 @@ class Output:
     @property
     def last_lines(self) -> str:
         """The lines that were written last; what was written over is left out."""
-        lines = self._tail[-10 * LINE * LINES :].rstrip().split("\n")
+        lines = self._tail[-10 * MAX_SEEN_LENGTH * MAX_SEEN_LINES :].rstrip().split("\n")
         # A carriage return goes back to the beginning: what stands behind the last one is seen.
         seen_lines = [line.rstrip("\r").rpartition("\r")[2] for line in lines]
-        shown_lines = [one_line(line)[:LINE] for line in seen_lines]
-        return "\n".join([line for line in shown_lines if line][-LINES:])
+        shown_lines = [one_line(line)[:MAX_SEEN_LENGTH] for line in seen_lines]
+        return "\n".join([line for line in shown_lines if line][-MAX_SEEN_LINES:])
 
     def text(self) -> str:
         if self._file is None:

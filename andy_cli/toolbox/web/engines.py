@@ -7,8 +7,8 @@ import os
 
 from andy_cli.toolbox.runtime_context import here
 
-NAMES = ("searxng", "brave", "tavily", "duckduckgo")
-KEYS = {"brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY"}
+ENGINE_NAMES = ("searxng", "brave", "tavily", "duckduckgo")
+KEY_VARIABLES = {"brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY"}
 NONE = (
     "Web search is not set up. Set search.url to a SearXNG server, or BRAVE_API_KEY or "
     "TAVILY_API_KEY to a key, or install ddgs: pip install 'andy-cli[web]'"
@@ -20,16 +20,16 @@ DUCKDUCKGO = "https://html.duckduckgo.com/html/"
 
 
 def chosen_engine() -> str:
-    """The one of `NAMES` that is used: that of `search.engine`, or the first that is set up; or
-    nothing."""
+    """Return which of `ENGINE_NAMES` is used: that of `search.engine`, or the first that is set up;
+    or nothing."""
     settings = here().settings
     chosen = settings.text("search.engine")
-    if chosen in NAMES:
+    if chosen in ENGINE_NAMES:
         return chosen
     if settings.text("search.url"):
         return "searxng"
     for name in ("brave", "tavily"):
-        if os.environ.get(KEYS[name]):
+        if os.environ.get(KEY_VARIABLES[name]):
             return name
     return "duckduckgo" if importlib.util.find_spec("ddgs") else ""
 
@@ -40,8 +40,8 @@ def missing_engine() -> str:
     name = chosen_engine()
     if name == "searxng" and not settings.text("search.url"):
         return "The address of the SearXNG server is missing: set search.url to it."
-    if name in KEYS and not os.environ.get(KEYS[name]):
-        return f"The key of the search engine is missing: set {KEYS[name]} to it."
+    if name in KEY_VARIABLES and not os.environ.get(KEY_VARIABLES[name]):
+        return f"The key of the search engine is missing: set {KEY_VARIABLES[name]} to it."
     if name == "duckduckgo" and not importlib.util.find_spec("ddgs"):
         return "Searching with DuckDuckGo needs ddgs: pip install 'andy-cli[web]'"
     return "" if name else NONE

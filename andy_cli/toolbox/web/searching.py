@@ -14,7 +14,7 @@ from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.documents.html import plain_text
 from andy_cli.toolbox.runtime_context import run_at_most
 from andy_cli.toolbox.web.client import FetchedAnswer, WebRequest, fetch_answer
-from andy_cli.toolbox.web.engines import KEYS, SOURCES, chosen_engine, engine_address
+from andy_cli.toolbox.web.engines import KEY_VARIABLES, SOURCES, chosen_engine, engine_address
 from andy_cli.toolbox.web.failures import show_text
 from andy_cli.toolbox.web.limits import for_pages, host_of
 from andy_cli.toolbox.web.reading import media_type
@@ -53,7 +53,7 @@ async def search_web(query: str, most_tokens: int) -> list[SearchResult]:
 async def _ask_engine(name: str, query: str) -> object:
     engine_url, is_own = engine_address()
     trusted = {host_of(engine_url)} if is_own else frozenset[str]()
-    key = os.environ.get(KEYS.get(name, ""), "")
+    key = os.environ.get(KEY_VARIABLES.get(name, ""), "")
     return _parse_json(
         await fetch_answer(
             _engine_request(name, engine_url.rstrip("/"), query, key), for_pages(), trusted
@@ -75,8 +75,10 @@ def _engine_request(name: str, engine_url: str, query: str, key: str) -> WebRequ
 
 
 def _parse_json(answer: FetchedAnswer, name: str) -> object:
-    if answer.status in (401, 403, 422) and name in KEYS:
-        raise ToolError(f"The search engine does not accept the key in {KEYS[name]}. Check it.")
+    if answer.status in (401, 403, 422) and name in KEY_VARIABLES:
+        raise ToolError(
+            f"The search engine does not accept the key in {KEY_VARIABLES[name]}. Check it."
+        )
     if answer.status == 403 and name == "searxng":
         raise ToolError(
             "The SearXNG server gives no JSON: add json to search.formats in its settings.yml."

@@ -1,0 +1,1 @@
+"""Calls written as elements: their tags, sections and quotations."""

@@ -29,15 +29,15 @@ STRIPPED = Expression(
 )
 NAME = Expression(r"<\|channel\|>\s*(\w+)")
 THINKING = ("analysis",)
-HEAD = 400
+MAX_HEAD_LENGTH = 400
 """Characters of a header at most."""
 
 
 def find_channel_end(held: str) -> HeadDecision:
     """A header ends with its message marker; with a recipient, where the arguments end."""
     end = held.find(MESSAGE)
-    if end < 0 or end + len(MESSAGE) > HEAD:
-        return -1 if len(held) > HEAD else None
+    if end < 0 or end + len(MESSAGE) > MAX_HEAD_LENGTH:
+        return -1 if len(held) > MAX_HEAD_LENGTH else None
     end += len(MESSAGE)
     return (JsonScan(), end) if RECIPIENT.search(held[:end]) else end
 
@@ -46,7 +46,7 @@ def find_stripped_end(held: str) -> HeadDecision:
     """A header without tokens ends with the arguments."""
     head, brace, _ = held.partition("{")
     if not brace:
-        return None if len(head) <= HEAD else -1
+        return None if len(head) <= MAX_HEAD_LENGTH else -1
     return (JsonScan(), len(head)) if STRIPPED.fullmatch(head) else -1
 
 
@@ -59,7 +59,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     if speaker and not "assistant".startswith(speaker["role"]):
         return Parsed(ends_reply=True)
     if not marker:
-        return None if len(head) > HEAD else Parsed()
+        return None if len(head) > MAX_HEAD_LENGTH else Parsed()
     if recipient := RECIPIENT.search(head):
         return read_call(calls.clean_tool_name(recipient[1], tools), body, tools)
     channel = NAME.search(head)

@@ -1,0 +1,1 @@
+"""Slash commands: one file with a `COMMAND` each, found by themselves."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder
-from andy_cli.models.inside.planning.answered import SAME_FILE, Reading, list_readings
+from andy_cli.models.inside.planning.answered_question import SAME_FILE, Reading, list_readings
 from andy_cli.models.inside.planning.choosing import is_name, list_said_words, name_things
 from andy_cli.models.inside.planning.command_kinds import reads_file
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, list_openers

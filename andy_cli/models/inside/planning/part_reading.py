@@ -28,9 +28,9 @@ from andy_cli.models.inside.planning.cutting import (
     list_ways,
     split_sentences,
 )
+from andy_cli.models.inside.planning.entry_openers import find_opener
 from andy_cli.models.inside.planning.list_fitting import ListFitter
 from andy_cli.models.inside.planning.mentions import Mentions, list_unasked_words
-from andy_cli.models.inside.planning.opening import find_opener
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.values.parameters import list_parameters

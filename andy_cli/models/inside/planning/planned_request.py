@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from andy_cli.messages import Choice, Constraint, NotDone
 from andy_cli.models.inside.encoder import Encoder
-from andy_cli.models.inside.planning.answered import (
+from andy_cli.models.inside.planning.answered_question import (
     AnsweredQuestion,
     find_answered,
     find_last_calling,

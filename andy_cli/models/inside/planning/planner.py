@@ -9,7 +9,11 @@ from typing import NamedTuple
 from andy_cli.actions import fill_action
 from andy_cli.messages import Choice, Constraint, NotDone, Wire
 from andy_cli.models.inside.encoder import Encoder
-from andy_cli.models.inside.planning.answered import AnsweredQuestion, find_answered, list_readings
+from andy_cli.models.inside.planning.answered_question import (
+    AnsweredQuestion,
+    find_answered,
+    list_readings,
+)
 from andy_cli.models.inside.planning.choosing import Scorer, name_things
 from andy_cli.models.inside.planning.command_kinds import needs_value, takes_file
 from andy_cli.models.inside.planning.list_fitting import holds_list

@@ -19,6 +19,7 @@ from andy_cli.models.inside.planning.command_kinds import (
     takes_file,
 )
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, split_at_joints
+from andy_cli.models.inside.planning.entry_openers import find_taker
 from andy_cli.models.inside.planning.follow_up import (
     ADDITION,
     MAX_WORDS,
@@ -34,7 +35,6 @@ from andy_cli.models.inside.planning.mentions import (
     Mentions,
     is_file,
 )
-from andy_cli.models.inside.planning.opening import find_taker
 from andy_cli.models.inside.planning.part_reading import (
     CERTAIN_LEAD,
     CLOSE_COMMANDS,

@@ -1,0 +1,1 @@
+"""The values of a call, found in what was said; filling.py is the entry."""

@@ -53,7 +53,7 @@ MONTHS_OF, DAYS_OF = list_by_language(MONTH_NAMES), list_by_language(DAY_NAMES)
 CELL = re.compile(r"(?P<before>^|[-\u2013/&|,;:(*\u2022]\s*|\d\.?\s?)(?P<word>[^\W\d_]{2,5})\b\.?")
 """The first word of a line or of a value in it, or a word behind a number."""
 WORD_OF_LETTERS = re.compile(r"[^\W\d_]+")
-SHORT = 2
+MAX_SHORT_LENGTH = 2
 """Letters of abbreviations that are often other words: `so`, `ma`, `di`."""
 MIN_ABBREVIATED, MIN_SHORT = 3, 5
 """So many months and weekdays abbreviates a text that has a row of them."""
@@ -133,7 +133,7 @@ def _find_full_names(
         likelier, other = (months, days) if is_behind_number else (days, months)
         if name := find_full_name(word, likelier) or find_full_name(word, other):
             full[word, is_behind_number] = name
-    long = {cell: name for cell, name in full.items() if len(cell[0]) > SHORT}
+    long = {cell: name for cell, name in full.items() if len(cell[0]) > MAX_SHORT_LENGTH}
     return full if len(full) - len(long) >= MIN_SHORT else long
 
 

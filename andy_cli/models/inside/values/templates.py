@@ -26,7 +26,7 @@ NAME_LETTERS = 4
 """Of a word that may be what something is called; shorter ones are in too many names."""
 OFTEN = 4
 """Phrases that begin with a word which wishes begin with."""
-MOSTLY = 0.4
+MOSTLY_SHARE = 0.4
 """The part of the phrases with the word that these have to be."""
 
 
@@ -58,7 +58,7 @@ def find_first_words(phrases: Iterable[str]) -> frozenset[str]:
     first = Counter(words[0] for words in spoken if words)
     known = Counter(word for words in spoken for word in set(words))
     return frozenset(
-        word for word, count in first.items() if count >= max(OFTEN, MOSTLY * known[word])
+        word for word, count in first.items() if count >= max(OFTEN, MOSTLY_SHARE * known[word])
     )
 
 

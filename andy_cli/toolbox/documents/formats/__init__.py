@@ -1,0 +1,1 @@
+"""Readers of documents: one file for each format, bytes in, text out."""

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from andy_cli.toolbox.files.history import kept_batches
-from andy_cli.toolbox.files.history.recorded import Change, RecordedBatch
+from andy_cli.toolbox.files.history.recorded_changes import Change, RecordedBatch
 from andy_cli.toolbox.runtime_context import GrantedPath, here
 
 MAX_CALLS = 50

@@ -21,7 +21,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from andy_cli.guard.workspace import inside
-from andy_cli.toolbox.files.history.recorded import (
+from andy_cli.toolbox.files.history.recorded_changes import (
     Change,
     Copied,
     FoldersMade,

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import MAX_NAME_LENGTH, folder_inside
-from andy_cli.toolbox.files.history.recorded import Trashed
+from andy_cli.toolbox.files.history.recorded_changes import Trashed
 from andy_cli.toolbox.files.moving.transfers import move_entry
 from andy_cli.toolbox.files.search.walking import TRASH
 from andy_cli.toolbox.runtime_context import GoOn, GrantedPath, go_on_always, here

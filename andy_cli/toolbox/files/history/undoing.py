@@ -14,7 +14,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
 from andy_cli.toolbox.files.encodings import CHUNK_SIZE
 from andy_cli.toolbox.files.history import journal, kept_batches, trash
-from andy_cli.toolbox.files.history.recorded import (
+from andy_cli.toolbox.files.history.recorded_changes import (
     Change,
     Copied,
     FoldersMade,

@@ -19,7 +19,7 @@ from andy_cli.toolbox.files.history.journal import (
     record_change,
     take_from_record,
 )
-from andy_cli.toolbox.files.history.recorded import Copied, FoldersMade, Moved, read_stamps
+from andy_cli.toolbox.files.history.recorded_changes import Copied, FoldersMade, Moved, read_stamps
 from andy_cli.toolbox.files.history.trash import put_into_trash, restore_trashed
 from andy_cli.toolbox.files.moving import batches, transfers
 from andy_cli.toolbox.files.moving.batches import PlannedBatch, PlannedItem, Verb

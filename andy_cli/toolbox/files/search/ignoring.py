@@ -15,7 +15,7 @@ from andy_cli.toolbox.files.search.globs import Glob, parse_glob
 from andy_cli.toolbox.files.search.walking import PASSED_OVER, FolderEntry
 from andy_cli.toolbox.runtime_context import GrantedPath, here
 
-NAME = ".gitignore"
+IGNORE_FILE = ".gitignore"
 MAX_BYTES, MAX_RULES = 100_000, 1000
 """Bytes of one file, and rules in it: nobody wrote more by hand."""
 
@@ -67,7 +67,7 @@ class IgnoreFilter:
 
     def _read(self, folder: Path) -> str:
         try:
-            with GrantedPath(folder / NAME, self._place.root).open() as file:
+            with GrantedPath(folder / IGNORE_FILE, self._place.root).open() as file:
                 return file.read(MAX_BYTES).decode("utf-8", "replace")
         except ToolError:
             return ""

@@ -1,0 +1,1 @@
+"""The words of the small model itself: questions, conclusions, small talk."""
