@@ -12,8 +12,8 @@ from andy_cli.compiler.detect import (
     NO_TEMPLATE,
     Template,
     bare_name,
-    by_name,
-    by_template,
+    choose_by_name,
+    choose_by_template,
     choose_dialect,
     describe_detection,
     opens_reasoning,
@@ -34,12 +34,12 @@ SUFFIXES = ("", ":latest", "-GGUF", "-GGUF:Q4_K_M", ".Q8_0.gguf", "-AWQ", "-4bit
 
 
 def named(model: str) -> str:
-    found = by_name(model, DIALECTS.values())
+    found = choose_by_name(model, DIALECTS.values())
     return found.name if found else ""
 
 
 def shown(template: str) -> str:
-    found = by_template(template, DIALECTS.values())
+    found = choose_by_template(template, DIALECTS.values())
     return found[0].name if found else ""
 
 
@@ -65,8 +65,8 @@ def test_who_serves_a_model_and_how_it_is_packed_changes_nothing(
 
 def test_the_order_of_the_dialects_does_not_matter() -> None:
     backwards = list(reversed(DIALECTS.values()))
-    assert [by_name(row["model"], backwards) for row in ROWS] == [
-        by_name(row["model"], DIALECTS.values()) for row in ROWS
+    assert [choose_by_name(row["model"], backwards) for row in ROWS] == [
+        choose_by_name(row["model"], DIALECTS.values()) for row in ROWS
     ]
 
 
@@ -91,14 +91,14 @@ def test_a_bare_name_has_no_vendor_tag_or_packing(model: str, bare: str) -> None
 
 @given(st.text())
 def test_any_text_may_be_a_name_or_a_template(text: str) -> None:
-    by_name(text, DIALECTS.values())
-    by_template(text, DIALECTS.values())
+    choose_by_name(text, DIALECTS.values())
+    choose_by_template(text, DIALECTS.values())
 
 
 def test_a_pattern_that_says_no_outweighs_all_others() -> None:
     dialect = DIALECTS["hermes"]._replace(models=("cat*", "!cat-fish*"))
-    assert by_name("cat-7b", [dialect]) is dialect
-    assert by_name("cat-fish-7b", [dialect]) is None
+    assert choose_by_name("cat-7b", [dialect]) is dialect
+    assert choose_by_name("cat-fish-7b", [dialect]) is None
 
 
 WRITTEN = {

@@ -9,7 +9,7 @@ from andy_cli.compiler.dialects.protocols import andybot
 from andy_cli.foreign_values import standardize_required
 from andy_cli.frontends.serve.wires.chat_request import read_chat_request
 from andy_cli.messages import Schema
-from andy_cli.toolbox.mcp.tools import plain
+from andy_cli.toolbox.mcp.tools import plain_schema
 
 TEXT: Schema = {"type": "string"}
 INNER: Schema = {"type": "object", "properties": {"x": {**TEXT, "required": True}}}
@@ -38,7 +38,7 @@ def of_client(schema: Schema) -> Schema:
     return dict(read_chat_request(asked).tools["look"]["function"]["parameters"])
 
 
-@pytest.mark.parametrize("read", [of_functions, of_client, plain])
+@pytest.mark.parametrize("read", [of_functions, of_client, plain_schema])
 def test_a_property_that_says_it_is_required_is_so_for_all(
     read: Callable[[Schema], Schema],
 ) -> None:

@@ -417,7 +417,7 @@ def test_B38_a_turn_ends_while_it_still_speaks_and_andy_waits_for_the_rest() -> 
 
     async def turned() -> tuple[list[Event], bool, bool]:
         tools = Registry(all_shipped())
-        settings, folder = runtime_context.here()[:2]
+        settings, folder = runtime_context.current_context()[:2]
         opened = OpenConversation(
             desk(model, "dialect=envelope", registry=tools),
             "",
@@ -588,7 +588,11 @@ SAFE = [
 @given(value=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
 @pytest.mark.parametrize("command", SAFE[:3])
 def test_whatever_is_filled_in_is_one_word(command: str, value: str) -> None:
-    work_in(runtime_context.here().workspace, "guard.sandbox=off", f"custom.one.command={command}")
+    work_in(
+        runtime_context.current_context().workspace,
+        "guard.sandbox=off",
+        f"custom.one.command={command}",
+    )
     line = custom_commands.fill_command("one", {"x": value})
     assert shlex.split(line)[2] in (value, f"a={value}b")
 

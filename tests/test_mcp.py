@@ -37,9 +37,9 @@ from andy_cli.toolbox.mcp.login import Tokens, file_of, login, logout
 from andy_cli.toolbox.mcp.long_lines import LineDecoder
 from andy_cli.toolbox.mcp.phrases import describe_step, plain_title
 from andy_cli.toolbox.mcp.results import result_content
-from andy_cli.toolbox.mcp.servers import McpServer, ServerTool, keep, log_of, read, servers
+from andy_cli.toolbox.mcp.servers import McpServer, ServerTool, find_servers, keep, log_of, read
 from andy_cli.toolbox.mcp.session import Session
-from andy_cli.toolbox.mcp.tools import make_tool, plain, usable
+from andy_cli.toolbox.mcp.tools import is_usable_schema, make_tool, plain_schema
 from andy_cli.toolbox.registry import Registry
 from tests import shell
 from tests.desk import desk
@@ -712,22 +712,26 @@ SCHEMAS = [
 
 @pytest.mark.parametrize(("schema", "fine"), SCHEMAS)
 def test_a_schema_that_is_none_leaves_its_tool_out(schema: object, fine: bool) -> None:
-    assert usable(schema) is fine
+    assert is_usable_schema(schema) is fine
 
 
 def test_a_broken_part_of_a_schema_says_nothing() -> None:
     odd = {"properties": {"a": {"type": "string"}, "b": 7}, "required": ["a", "b", "c"]}
-    assert plain(odd) == {
+    assert plain_schema(odd) == {
         "type": "object",
         "properties": {"a": {"type": "string"}},
         "required": ["a"],
     }
-    assert plain({"properties": [], "required": 3})["properties"] == {}
+    assert plain_schema({"properties": [], "required": 3})["properties"] == {}
 
 
 def test_a_parameter_of_any_value_is_told_to_the_model() -> None:
     schema = {"properties": {"value": True, "never": False}, "required": ["value"]}
-    assert plain(schema) == {"type": "object", "properties": {"value": {}}, "required": ["value"]}
+    assert plain_schema(schema) == {
+        "type": "object",
+        "properties": {"value": {}},
+        "required": ["value"],
+    }
 
 
 def test_of_a_result_nothing_is_lost_beside_its_data() -> None:
@@ -1160,11 +1164,11 @@ def test_no_server_of_a_project_starts_before_it_is_trusted(home: Path) -> None:
     keep("p", {"command": "sh", "args": ["-c", "touch PWNED"]}, project / ".mcp.json")
     keep("u", {"command": "mine"}, home / ".config" / "andy" / "mcp.json")
     keep("p", {"command": "other"}, project / ".cursor" / "mcp.json")
-    assert [each.name for each in servers(load(), project)] == ["u"]
+    assert [each.name for each in find_servers(load(), project)] == ["u"]
     save("trust.folders", [str(project)])
-    found = servers(load(), project)
+    found = find_servers(load(), project)
     assert [(each.name, each.command) for each in found] == [("u", "mine"), ("p", "sh")]
-    below = servers(load(), project / "src")
+    below = find_servers(load(), project / "src")
     assert [(each.name, each.cwd) for each in below] == [("u", ""), ("p", str(project))]
 
 
@@ -1189,7 +1193,7 @@ def test_of_one_name_the_server_of_the_command_line_is_taken(home: Path) -> None
     keep("one", {"command": "mine"}, home / ".config" / "andy" / "mcp.json")
     keep("two", {"command": "mine"}, home / ".config" / "andy" / "mcp.json")
     keep("one", {"command": "given"}, given)
-    found = {each.name: each.command for each in servers(load(), home, [given])}
+    found = {each.name: each.command for each in find_servers(load(), home, [given])}
     assert found == {"one": "given", "two": "mine"}
 
 
@@ -1200,7 +1204,7 @@ def test_an_effect_is_believed_in_the_users_own_file_only(home: Path) -> None:
         name = "p" if file.parent == project else "u"
         keep(name, {"command": "x", "effect": "read"}, file)
     save("trust.folders", [str(project)])
-    assert [each.effect for each in servers(load(), project)] == ["read", ""]
+    assert [each.effect for each in find_servers(load(), project)] == ["read", ""]
 
 
 def andy(*words: str, home: Path) -> Done:
@@ -1278,11 +1282,11 @@ def test_a_key_in_a_variable_is_shown_nowhere(home: Path, monkeypatch: pytest.Mo
     table, record = (andy("mcp", "list", *words, home=home).out for words in ((), ("--json",)))
     assert "https://a.example/mcp?key=${FAR_KEY}" in table
     assert [entry["args"] for entry in json.loads(record)] == [[], list(near[3:])]
-    listed = list_configured(servers(load(), home))
+    listed = list_configured(find_servers(load(), home))
     assert "true --token ${FAR_KEY} --mode ${NO_SUCH:-fast}" in listed
     offers = str(VALUES["servers"]())
     assert [text for text in (table, record, listed, offers) if "kestrel" in text] == []
-    assert [server.where for server in servers(load(), home)] == [
+    assert [server.where for server in find_servers(load(), home)] == [
         "https://a.example/mcp?key=kestrel-9",
         "true --token kestrel-9 --mode fast",
     ]
@@ -1369,7 +1373,7 @@ def test_servers_of_another_program_are_taken_over(home: Path) -> None:
     other = home / "theirs.json"
     other.write_text('{"servers": {"a": {"command": "x"}, "b": {"url": "https://b.example/mcp"}}}')
     assert andy("mcp", "add", "all", "--from", str(other), home=home).code == 0
-    assert [each.name for each in servers(load(), home)] == ["a", "b"]
+    assert [each.name for each in find_servers(load(), home)] == ["a", "b"]
     none = andy("mcp", "add", "c", "--from", str(other), home=home)
     assert (none.code, "There are: a, b" in none.err) == (2, True)
 

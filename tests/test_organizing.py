@@ -103,7 +103,7 @@ def decided(
         return ApprovalAnswer(answer)
 
     async def call() -> ToolResult | str:
-        gate = Gate(runtime_context.here().workspace, mode=mode, ask=ask)
+        gate = Gate(runtime_context.current_context().workspace, mode=mode, ask=ask)
         call = ToolCall("call00001", name, arguments)
         tool = TOOLS.get(name)
         assert tool is not None
@@ -735,7 +735,9 @@ def test_whatever_was_done_is_taken_back_whole(
         (workspace / "link").symlink_to("box")
         (workspace / "box" / "a").chmod(0o640)
         work_in(workspace)
-        runtime_context.enter_context(runtime_context.here().settings, workspace, "first", journals)
+        runtime_context.enter_context(
+            runtime_context.current_context().settings, workspace, "first", journals
+        )
         journal.forget_all()
         stages = [snapshot(workspace)]
         for name, arguments in calls:
@@ -749,7 +751,7 @@ def test_whatever_was_done_is_taken_back_whole(
         if where == "disk":
             journal.forget_all()
             runtime_context.enter_context(
-                runtime_context.here().settings, workspace, "second", journals
+                runtime_context.current_context().settings, workspace, "second", journals
             )
             take_back = undoing.take_back_earlier
         for stage in reversed(stages[:-1]):
@@ -762,7 +764,9 @@ def test_whatever_was_done_is_taken_back_whole(
 def work_with_journals(workspace: Path, session_id: str) -> Path:
     """Work as in a conversation of that name; where its journal is."""
     journals = workspace.parent / "state" / "undo"
-    runtime_context.enter_context(runtime_context.here().settings, workspace, session_id, journals)
+    runtime_context.enter_context(
+        runtime_context.current_context().settings, workspace, session_id, journals
+    )
     return journals / session_id
 
 
@@ -872,7 +876,7 @@ def test_a_journal_that_a_tool_could_have_written_is_not_obeyed(workspace: Path)
     make(workspace, "a.txt")
     for session_id in ("first", "second"):
         runtime_context.enter_context(
-            runtime_context.here().settings, workspace, session_id, workspace / "undo"
+            runtime_context.current_context().settings, workspace, session_id, workspace / "undo"
         )
         if session_id == "first":
             assert ran(TOOLS, "trash", paths=["a.txt"]).ok
@@ -908,7 +912,7 @@ def test_no_more_is_kept_than_was_said(workspace: Path) -> None:
 
 def test_another_conversation_has_nothing_to_take_back(workspace: Path) -> None:
     assert ran(TOOLS, "write_file", path="a.txt", content="x").ok
-    runtime_context.enter_context(runtime_context.here().settings, workspace, "another")
+    runtime_context.enter_context(runtime_context.current_context().settings, workspace, "another")
     assert undoing.take_back_last() == ""
 
 

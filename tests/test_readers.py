@@ -221,7 +221,7 @@ def read_servers(path: Path) -> object:
 
 def keep_server(path: Path) -> None:
     servers.keep("new", {"command": "x"}, path)
-    assert "new" in servers.entries(path)
+    assert "new" in servers.read_entries(path)
 
 
 def read_tokens(path: Path) -> object:
@@ -314,11 +314,11 @@ def read_event(data: bytes) -> object:
 
 
 def read_offer(value: object) -> object:
-    if not mcp_tools.usable(value) or not isinstance(value, dict):
+    if not mcp_tools.is_usable_schema(value) or not isinstance(value, dict):
         return None
     offered = servers.ServerTool("find_things", "about", value)
     described = phrases.describe_step(offered.name, "Find", value, "s")
-    return described, mcp_tools.plain(value), mcp_tools.describe_tool(offered)
+    return described, mcp_tools.plain_schema(value), mcp_tools.describe_tool(offered)
 
 
 class Block:

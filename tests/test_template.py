@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.compiler import dialects
-from andy_cli.compiler.detect import Template, by_rendered, choose_dialect
+from andy_cli.compiler.detect import Template, choose_by_rendering, choose_dialect
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.discover import discover
 from andy_cli.models.server import rendering
@@ -61,7 +61,7 @@ def shown(template: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_what_a_template_writes_is_read_off(name: str) -> None:
-    found = by_rendered(shown(LOOP.replace("CALLS", CALLS[name])), DIALECTS)
+    found = choose_by_rendering(shown(LOOP.replace("CALLS", CALLS[name])), DIALECTS)
     assert found is not None
     assert found.name == name
 
@@ -77,7 +77,7 @@ def test_markers_that_stand_nowhere_in_its_text_are_seen() -> None:
 def test_arguments_may_have_to_be_text() -> None:
     """A template that pastes the arguments in needs them as JSON already."""
     pasted = '{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments }}}'
-    found = by_rendered(
+    found = choose_by_rendering(
         shown(LOOP.replace("CALLS", each(f"<TOOLCALL>[{pasted}]</TOOLCALL>"))), DIALECTS
     )
     assert found is not None
@@ -110,7 +110,7 @@ def test_a_template_that_fails_or_attacks_says_nothing(
     template: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rendering, "TIMEOUT", 10.0)  # its own limit of processor time comes first
-    assert by_rendered(shown(template), DIALECTS) is None
+    assert choose_by_rendering(shown(template), DIALECTS) is None
 
 
 def test_a_template_cannot_write_a_file(tmp_path: Path) -> None:

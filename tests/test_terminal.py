@@ -490,7 +490,7 @@ def test_where_output_is_cut_never_matters(size: int) -> None:
 
 
 def boxed(command: str) -> bool:
-    work_in(runtime_context.here().workspace, "guard.sandbox=auto")
+    work_in(runtime_context.current_context().workspace, "guard.sandbox=auto")
     return bool(ran(command)["sandboxed"])
 
 

@@ -25,7 +25,7 @@ from andy_cli.toolbox.runtime_context import GrantedPath, granted_path, run_at_m
 from andy_cli.toolbox.tool import PROGRESS
 from andy_cli.toolbox.web.client import FetchedAnswer, WebRequest, fetch_answer, open_answer
 from andy_cli.toolbox.web.files import KeptAnswer, keep_answer, send_body
-from andy_cli.toolbox.web.limits import WebLimits, for_files
+from andy_cli.toolbox.web.limits import WebLimits, file_limits
 from andy_cli.toolbox.web.redirect_policy import look_up_addresses
 from andy_cli.toolbox.web.unpacking import CHUNK_SIZE, unpack_pieces
 from tests.cases import Row, name, rows
@@ -436,7 +436,7 @@ def test_no_piece_of_a_bomb_is_large() -> None:
 
 
 async def download_file(url: str, granted: GrantedPath) -> KeptAnswer:
-    async with open_answer(WebRequest(url), for_files()) as answer:
+    async with open_answer(WebRequest(url), file_limits()) as answer:
         return await keep_answer(answer, granted)
 
 

@@ -294,7 +294,7 @@ def read_tables() -> None:
         if isinstance(value, Expression):
             assert value.compiled
     dialects = [*dialect.dialects_by_name().values()]
-    detect.by_name("", dialects)
+    detect.choose_by_name("", dialects)
     for known in ([], dialects):
         Markers(known)
     for language in {*languages.SCRIPTS, *languages.COMMON_WORDS}:

@@ -212,7 +212,7 @@ def add_server(folder: Path, disk: Disk) -> Problems:
     file = servers.user_file()
     servers.keep("one", {"command": "x"}, file)
     _, said = attempt(disk, lambda: servers.keep("two", {"command": "y"}, file))
-    yield from compare([*servers.entries(file)], ["one"], ["one", "two"], said)
+    yield from compare([*servers.read_entries(file)], ["one"], ["one", "two"], said)
     yield from look_for_drafts(folder)
 
 

@@ -6,7 +6,7 @@ To have a folder indexed is to agree to its being searched, so a search touches 
 from typing import Annotated
 
 from andy_cli.toolbox.documents.whereabouts import missing_index
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import current_context
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter, tool
 
 Query = Annotated[
@@ -49,7 +49,7 @@ def search(query: Query, scope: Scope = "", limit: Limit = 10) -> Outcome:
     from andy_cli.toolbox.documents.index import open_index
 
     with open_index() as index:
-        looked = find_documents(index, query, scope, limit, here().workspace)
+        looked = find_documents(index, query, scope, limit, current_context().workspace)
     several = looked.gone != 1
     gone = f"{looked.gone} document{'s' * several} with these words {'are' if several else 'is'}"
     partial = f"{gone} not there any more" if looked.gone else ""

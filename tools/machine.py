@@ -10,7 +10,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from andy_cli.toolbox.programs import voice_program
-from andy_cli.toolbox.runtime_context import here, in_thread
+from andy_cli.toolbox.runtime_context import current_context, in_thread
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter, tool
 
 TIMEOUT = 300
@@ -144,7 +144,7 @@ async def say(
 
 
 def _own() -> str:
-    if here().settings.read_table("custom"):
+    if current_context().settings.read_table("custom"):
         return ""
     return "There are no commands of your own. Add [custom.NAME] with a command to config.toml."
 

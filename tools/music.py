@@ -51,7 +51,7 @@ Volume = Annotated[
 def list_mp3s(path: Folder = None) -> Outcome:
     """List the MP3 files in a folder."""
     folder = expand_home(path or Path())
-    found = songs.in_folder(folder)
+    found = songs.list_songs(folder)
     remember_listed_folder(folder)
     count = f"listed {len(found)} song{'s' * (len(found) != 1)}" if found else "found no music"
     return Outcome([_describe_song(song) for song in found], f"{count} in {show_folder(folder)}")

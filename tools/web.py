@@ -68,7 +68,7 @@ KeptAnswer = Annotated[
         "search online for it",
     ),
     action="search the web for {query}",
-    find_access=lambda arguments: api_request.of_search(str(arguments.get("query") or "")),
+    find_access=lambda arguments: api_request.find_search_access(str(arguments.get("query") or "")),
     unavailable_reason=engines.missing_engine,
 )
 async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
@@ -97,19 +97,19 @@ async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
         "show me the web address",
     ),
     action="read {url|a web page}",
-    find_access=lambda arguments: api_request.of_page(str(arguments.get("url") or "")),
+    find_access=lambda arguments: api_request.find_page_access(str(arguments.get("url") or "")),
 )
 async def fetch_page(url: Url, offset: Offset = 0, maxLength: Length = 20_000) -> Outcome:
     """Read a web page or PDF by its address."""
     from andy_cli.toolbox.web.reading import read_window
 
-    text, host = await read_window(api_request.full_address(url), offset, maxLength)
+    text, host = await read_window(api_request.complete_address(url), offset, maxLength)
     return Outcome(text, f"read a page of {host}")
 
 
 def _find_access(arguments: Mapping[str, object]) -> ResourceAccess:
-    return api_request.of_request(
-        api_request.requested_call(arguments), str(arguments.get("path") or "")
+    return api_request.find_request_access(
+        api_request.read_request(arguments), str(arguments.get("path") or "")
     )
 
 
@@ -132,7 +132,7 @@ async def api_call(
     from andy_cli.toolbox.web.reading import status_of
     from andy_cli.toolbox.web.redirect_policy import show_url
 
-    asked = api_request.requested_call(
+    asked = api_request.read_request(
         {"url": url, "method": method, "headers": headers, "body": body}
     )
     request = WebRequest(asked.url, asked.method, asked.headers, asked.body.encode())

@@ -139,7 +139,7 @@ def choose_dialect(
         return Detected(available[learned.dialect], reason)
     if native:
         return Detected(available[NATIVE], "its server takes tools")
-    dialect_by_name = by_name(model, available.values())
+    dialect_by_name = choose_by_name(model, available.values())
     if detected := _by_any_template(template, available.values(), dialect_by_name):
         return detected
     if learned.instead in available:
@@ -154,9 +154,9 @@ def _by_any_template(
     template: Template, dialects: Collection[Dialect], dialect_by_name: Dialect | None
 ) -> Detected | None:
     """Choose by what a chat template writes for calls, else by the markers in its text."""
-    if wrote := by_rendered(template.rendered, dialects, dialect_by_name):
+    if wrote := choose_by_rendering(template.rendered, dialects, dialect_by_name):
         return Detected(wrote, "its chat template writes its calls so")
-    return by_template(template.text, dialects, dialect_by_name) if template.text else None
+    return choose_by_template(template.text, dialects, dialect_by_name) if template.text else None
 
 
 def _by_size(model: str) -> tuple[str, str]:
@@ -193,7 +193,7 @@ def bare_name(model: str) -> str:
     return name
 
 
-def by_name(model: str, dialects: Iterable[Dialect]) -> Dialect | None:
+def choose_by_name(model: str, dialects: Iterable[Dialect]) -> Dialect | None:
     """The dialect whose pattern fits the name most specifically; None if none does."""
     name = bare_name(model)
     fits = [(_measure_fit(name, dialect.models), dialect.name, dialect) for dialect in dialects]
@@ -249,7 +249,7 @@ WILDCARDS = {"*": ".*", "?": "."}
 # The template.
 
 
-def by_rendered(
+def choose_by_rendering(
     renderings: Sequence[str], dialects: Iterable[Dialect], dialect_by_name: Dialect | None = None
 ) -> Dialect | None:
     """The dialect in which a rendered conversation holds its only call, arguments and all."""
@@ -279,7 +279,7 @@ OPENED = Expression(
 """A text in a template that ends after the opener; with its closer it switches thinking off."""
 
 
-def by_template(
+def choose_by_template(
     template: str, dialects: Iterable[Dialect], dialect_by_name: Dialect | None = None
 ) -> Detected | None:
     """The dialect and why. Where two have the same markers, the one that the name says."""

@@ -29,7 +29,7 @@ from andy_cli.settings import Settings, save, state_folder
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.mcp.hub import Hub
-from andy_cli.toolbox.mcp.servers import describe_unread_files, servers
+from andy_cli.toolbox.mcp.servers import describe_unread_files, find_servers
 
 RELEASE_SECONDS = 0.5
 """Seconds in which a download that was stopped is expected to end."""
@@ -101,7 +101,7 @@ async def open_chat(
     gate = create_gate(options, settings, folder, ask_approval)
     gate.keep = lambda rules: tell_user(f"Kept in {keep_rules(rules)}.")
     names = [tool.name for tool in tools.registry]
-    mcp_servers = servers(settings, folder.resolve(), map(Path, options.mcp_config))
+    mcp_servers = find_servers(settings, folder.resolve(), map(Path, options.mcp_config))
     server_names = [mcp_server.name for mcp_server in mcp_servers]
     unread_notes = describe_unread_files(settings, folder.resolve())
     for sentence in (*find_unreachable_rules(gate.rules, names, server_names), *unread_notes):

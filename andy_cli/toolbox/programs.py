@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from andy_cli.guard.workspace import too_wide
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import current_context
 
 
 def find_program(*names: str) -> str:
@@ -14,7 +14,7 @@ def find_program(*names: str) -> str:
 
     Not one in the workspace: whoever wrote those files shall not choose what runs unasked.
     """
-    workspace = here().workspace
+    workspace = current_context().workspace
     for name in names:
         for installed in _installed_programs(name):
             if too_wide(workspace) or not installed.resolve().is_relative_to(workspace):

@@ -25,9 +25,9 @@ from andy_cli.messages import (
 )
 from andy_cli.toolbox.printing import printing_aside
 from andy_cli.toolbox.runtime_context import (
+    current_context,
     find_meant_paths,
     granting_places,
-    here,
     run_in_daemon_thread,
 )
 from andy_cli.toolbox.tool import PROGRESS, Outcome, Tool
@@ -107,7 +107,7 @@ class Registry:
         tool = self._tools.get(name)
         if tool is None or tool.source:
             return arguments, ()
-        return find_meant_paths(arguments, tool.schema, here().workspace)
+        return find_meant_paths(arguments, tool.schema, current_context().workspace)
 
     def list_needs(self) -> dict[str, str]:
         """List what those tools need that cannot be used now."""

@@ -75,7 +75,7 @@ def leave_context() -> None:
     _entered.clear()
 
 
-def here() -> RuntimeContext:
+def current_context() -> RuntimeContext:
     """Raises UsageError for settings that cannot be read."""
     return _entered[0] if _entered else RuntimeContext(load(), Path.cwd().resolve())
 
@@ -115,7 +115,7 @@ def not_judged(written: Iterable[str]) -> list[str]:
 
 def granted_path(written: str | Path, operation: Operation = "read") -> GrantedPath:
     """Find where a path of this call is. Raises ToolError where the call may not use it."""
-    workspace = here().workspace
+    workspace = current_context().workspace
     judged = _granted.get().get(str(Path(written)))
     contained = contain(str(written), workspace, operation, judged)
     if contained.verdict == "invalid":

@@ -31,7 +31,7 @@ from andy_cli.compiler.detect import (
     NO_TEMPLATE,
     Detected,
     Template,
-    by_name,
+    choose_by_name,
     choose_dialect,
     describe_detection,
     opens_reasoning,
@@ -406,7 +406,7 @@ def render_schemas(client: ModelClient, tools: Tools, names: Mapping[str, str]) 
 
 def find_family_ids(client: ModelClient, dialects: Dialects) -> IdForm | None:
     """Find the form of ids of the model's family, which native calls have all the same."""
-    family = by_name(client.name.partition(":")[2], dialects.values())
+    family = choose_by_name(client.name.partition(":")[2], dialects.values())
     if family is not None and family.id_form:
         return family.id_form
     # Its server wants them of all its models: Codestral and Pixtral have no dialect here.

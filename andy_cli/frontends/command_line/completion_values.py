@@ -145,9 +145,9 @@ def list_parts() -> list[Offer]:
 
 
 def list_servers() -> list[Offer]:
-    from andy_cli.toolbox.mcp.servers import servers as configured  # reads several files
+    from andy_cli.toolbox.mcp.servers import find_servers  # reads several files
 
-    configured_servers = configured(load(), Path.cwd().resolve())
+    configured_servers = find_servers(load(), Path.cwd().resolve())
     return [(server.name, server.shown[0]) for server in configured_servers]
 
 

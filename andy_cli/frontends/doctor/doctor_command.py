@@ -29,7 +29,7 @@ from andy_cli.guard.redactor import redact_text
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.settings import Settings
 from andy_cli.toolbox.files.names import count_noun
-from andy_cli.toolbox.mcp.servers import McpServer, describe_unread_files, servers
+from andy_cli.toolbox.mcp.servers import McpServer, describe_unread_files, find_servers
 from andy_cli.toolbox.runtime_context import enter_context, leave_context
 
 TIMEOUT = 5.0
@@ -64,7 +64,7 @@ async def look_around(settings: Settings) -> list[Finding]:
     folder = Path.cwd().resolve()
     until = asyncio.get_running_loop().time() + TIMEOUT
     try:
-        known_servers = servers(settings, folder)
+        known_servers = find_servers(settings, folder)
     except AndyError as error:
         known_servers = []
         broken = [Finding("mcp", "fail", str(error), error.hint)]

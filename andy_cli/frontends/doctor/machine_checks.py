@@ -35,7 +35,7 @@ from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.google.lazy import LOG_IN_COMMAND
 from andy_cli.toolbox.google.login import scopes
 from andy_cli.toolbox.google.login.vault import connected_account
-from andy_cli.toolbox.mcp.servers import servers
+from andy_cli.toolbox.mcp.servers import find_servers
 
 MIN_COLUMNS = 40
 """Columns below which answers are hard to read."""
@@ -163,7 +163,7 @@ def look_at_rules(settings: Settings) -> list[Finding]:
         return [*findings, Finding("rules", "fail", str(error), suggested_fix)]
     server_names: list[str] = []
     with contextlib.suppress(UsageError):  # the check of servers says it
-        server_names = [server.name for server in servers(settings, Path.cwd().resolve())]
+        server_names = [server.name for server in find_servers(settings, Path.cwd().resolve())]
     names = [tool.name for tool in tools.registry]
     idle_rules = find_unreachable_rules(rules, names, server_names)
     findings += [Finding("rules", "warn", idle_rule, EDIT) for idle_rule in idle_rules]

@@ -24,9 +24,9 @@ from andy_cli.toolbox.mcp.servers import (
     NAME,
     McpServer,
     describe_unread_files,
-    entries,
+    find_servers,
     keep,
-    servers,
+    read_entries,
     user_file,
 )
 from andy_cli.toolbox.mcp.tools import describe_left_out
@@ -61,7 +61,7 @@ def add_server(
         if not NAME.fullmatch(chosen_name):
             advice = "It holds letters, digits, `_`, `-` and `.`."
             raise UsageError(f"{chosen_name!r} is no name.", advice)
-    kept = entries(file)
+    kept = read_entries(file)
     replaced = [old for old, entry in chosen.items() if kept.get(old, entry) != entry]
     if replaced and not instead:
         raise UsageError(
@@ -80,7 +80,7 @@ def choose_source_entries(wanted: str, source: Path) -> Mapping[str, Mapping[str
     """The servers that are wanted of another program's file. Raises UsageError."""
     if not source.is_file():
         raise UsageError(f"There is no file {source}.")
-    source_entries = entries(source)
+    source_entries = read_entries(source)
     chosen = {
         name: server if isinstance(server, dict) else {}
         for name, server in source_entries.items()
@@ -155,7 +155,7 @@ def find_file(scope: str) -> Path:
 
 def remove_server(name: str, scope: str) -> None:
     file = find_file(scope)
-    if name not in entries(file):
+    if name not in read_entries(file):
         raise UsageError(f"{file} has no server {name!r}.", find_other_place(name, file))
     keep(name, None, file)
     print_line(f"Removed {name} from {file}.")
@@ -165,7 +165,7 @@ def find_other_place(name: str, file: Path) -> str:
     """Tell how a server is removed that is in another file than this one."""
     for scope in SCOPES:
         with contextlib.suppress(UsageError):  # the other file may be broken
-            if find_file(scope) != file and name in entries(find_file(scope)):
+            if find_file(scope) != file and name in read_entries(find_file(scope)):
                 return (
                     f"`andy mcp remove {name} --scope {scope}` removes it from {find_file(scope)}."
                 )
@@ -214,7 +214,7 @@ def make_server_record(server: McpServer) -> dict[str, object]:
 
 
 def load_servers() -> list[McpServer]:
-    return servers(load(), Path.cwd().resolve())
+    return find_servers(load(), Path.cwd().resolve())
 
 
 def find_server(name: str) -> McpServer:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from andy_cli.agent.model.reply import ModelReply, record_reply
 from andy_cli.compiler.compiler import Compiler, tools_by_name
-from andy_cli.compiler.detect import by_name, describe_detection
+from andy_cli.compiler.detect import choose_by_name, describe_detection
 from andy_cli.compiler.dialect import Tools, dialects_by_name
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.mapper.json_schema import add_aliases
@@ -145,7 +145,7 @@ def _find_only_dialect(flags: ReplayFlags) -> str:
         return describe_detection(flags.dialect, "--dialect", dialects_by_name()).dialect.name
     if not flags.model_as:
         return ""
-    dialect = by_name(flags.model_as, dialects_by_name().values())
+    dialect = choose_by_name(flags.model_as, dialects_by_name().values())
     if dialect is None:
         raise UsageError(
             f"The name {flags.model_as!r} does not say which dialect it writes.",

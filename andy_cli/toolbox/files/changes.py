@@ -21,7 +21,7 @@ from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, kind_of_bytes, name_one
 from andy_cli.toolbox.files.names import show_path, show_size
 from andy_cli.toolbox.files.opening import explain_missing, open_file
 from andy_cli.toolbox.files.writing import write_whole
-from andy_cli.toolbox.runtime_context import GrantedPath, granted_path, here
+from andy_cli.toolbox.runtime_context import GrantedPath, current_context, granted_path
 from andy_cli.toolbox.tool import Display, Outcome, ResourceAccess
 
 MAX_SHOWN_BYTES = 2_000_000
@@ -51,7 +51,7 @@ def _place_before(written: str) -> GrantedPath | None:
 
     Raises ToolError for what no yes makes a file that can be written: a folder, a device.
     """
-    workspace = here().workspace
+    workspace = current_context().workspace
     contained = contain(written, workspace, "write")
     if contained.verdict == "invalid":
         raise ToolError(f"{spell_out(written)} cannot be used: {contained.reason}.")

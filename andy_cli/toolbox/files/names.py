@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from andy_cli.guard.terminal_sanitizer import spell_out
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import current_context
 
 
 def show_path(path: Path) -> str:
     """A path as seen from the workspace, else from the home, else whole; nothing in it acts."""
-    workspace = here().workspace
+    workspace = current_context().workspace
     if path == workspace:
         return "the current folder"
     if path.is_relative_to(workspace):

@@ -9,7 +9,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.files.search.walking import list_entries
-from andy_cli.toolbox.runtime_context import GrantedPath, granted_path, here
+from andy_cli.toolbox.runtime_context import GrantedPath, current_context, granted_path
 
 
 def open_file(written: str) -> tuple[BinaryIO, GrantedPath]:
@@ -43,7 +43,7 @@ def explain_missing(granted: GrantedPath) -> ToolError:
     outside only the file was asked.
     """
     message = f"There is no file {show_path(granted.path)}."
-    if granted.path.is_relative_to(here().workspace):
+    if granted.path.is_relative_to(current_context().workspace):
         try:
             names = [
                 entry.name for entry in list_entries(granted._replace(path=granted.path.parent))

@@ -14,7 +14,7 @@ from andy_cli.toolbox.files.encodings import CHUNK_SIZE
 from andy_cli.toolbox.files.names import show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.writing import write_whole
-from andy_cli.toolbox.runtime_context import Work, granted_path, here
+from andy_cli.toolbox.runtime_context import Work, current_context, granted_path
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, progress
 from andy_cli.toolbox.web.limits import is_trusted
 
@@ -63,7 +63,7 @@ def _check_address(address: str) -> None:
 
 def _file_size(path: str) -> int | None:
     """In bytes; only of what may be looked at unasked."""
-    contained = contain(path, here().workspace, "read")
+    contained = contain(path, current_context().workspace, "read")
     if contained.path is None or contained.verdict != "inside":
         return None
     try:

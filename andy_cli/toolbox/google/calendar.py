@@ -7,8 +7,8 @@ from andy_cli.foreign_values import as_record, as_records, text_of
 from andy_cli.toolbox.google.contents.pages import (
     TextRest,
     list_outcome,
-    outcome,
     shorten_words,
+    text_outcome,
 )
 from andy_cli.toolbox.google.http.apis import CALENDAR
 from andy_cli.toolbox.google.http.exchange import Query
@@ -131,7 +131,7 @@ async def create_event(event: PlannedEvent) -> Outcome:
         created = await service.change("POST", path, _no_calendar(event.calendar), body)
         service.created_id(created)
     summary = f"put {shorten_words(event.summary)} into the calendar, {event.when.show_span()}"
-    return outcome(_describe_event({**body, **created}), summary)
+    return text_outcome(_describe_event({**body, **created}), summary)
 
 
 def plan_event(summary: str, start: str, end: str, calendar: str) -> PlannedEvent:
@@ -146,14 +146,14 @@ async def update_event(event: str, summary: str, calendar: str) -> Outcome:
             "PATCH", _event_path(chosen_event), _missing_event(chosen_event), {"summary": title}
         )
         service.created_id(updated)
-    return outcome(_describe_event(updated), f"renamed the event to {shorten_words(title)}")
+    return text_outcome(_describe_event(updated), f"renamed the event to {shorten_words(title)}")
 
 
 async def delete_event(event: str, calendar: str) -> Outcome:
     chosen_event = choose_event(event, calendar)
     async with open_service(CALENDAR) as service:
         await service.change("DELETE", _event_path(chosen_event), _missing_event(chosen_event))
-    return outcome({"id": chosen_event.id, "deleted": True}, "deleted the event")
+    return text_outcome({"id": chosen_event.id, "deleted": True}, "deleted the event")
 
 
 def choose_event(event: str, calendar: str) -> EventId:

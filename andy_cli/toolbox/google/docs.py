@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from andy_cli.foreign_values import as_record, as_records, text_of
 from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.google.contents.document_text import ends_empty, render_document
-from andy_cli.toolbox.google.contents.pages import outcome, page_of_text, shorten_words
+from andy_cli.toolbox.google.contents.pages import page_of_text, shorten_words, text_outcome
 from andy_cli.toolbox.google.http.apis import DOCS
 from andy_cli.toolbox.google.http.refusals import NOT_DONE, MissingWords
 from andy_cli.toolbox.google.http.service import (
@@ -31,7 +31,7 @@ async def read_document(document: str, offset: int) -> Outcome:
         document_record = await service.read(_document_path(id), _missing_document(id), query)
     title = text_of(document_record, "title")
     remember_name(id, title)
-    return outcome(
+    return text_outcome(
         {"id": id, "title": title, **page_of_text(render_document(document_record), offset)},
         f"read {shorten_words(title)}",
     )
@@ -47,7 +47,7 @@ async def create_document(title: str, content: str) -> Outcome:
             await _fill_document(service, id, content)
     remember_name(id, name)
     document_link = f"https://docs.google.com/document/d/{id}/edit"
-    return outcome(
+    return text_outcome(
         {"id": id, "title": name, "link": document_link}, f"made the document {shorten_words(name)}"
     )
 
@@ -76,7 +76,7 @@ async def append_text(document: str, content: str) -> Outcome:
         )
     title = shorten_words(text_of(document_record, "title"))
     summary = f"added {count_noun(len(content), 'character')} to {title}"
-    return outcome({"id": id, "appended": len(content)}, summary)
+    return text_outcome({"id": id, "appended": len(content)}, summary)
 
 
 async def replace_text(document: str, find_text: str, new_text: str) -> Outcome:
@@ -96,7 +96,7 @@ async def replace_text(document: str, find_text: str, new_text: str) -> Outcome:
             f"{shorten_words(find_text)} does not occur in the document, so nothing was replaced.",
             "Upper and lower case count; docs_read gives the text.",
         )
-    return outcome({"id": id, "replaced": number}, f"replaced {count_noun(number, 'place')}")
+    return text_outcome({"id": id, "replaced": number}, f"replaced {count_noun(number, 'place')}")
 
 
 async def _edit_document(service: Service, id: str, request: Mapping[str, object]) -> Record:

@@ -12,8 +12,8 @@ from andy_cli.toolbox.google.contents.pages import (
     TextRest,
     describe_next,
     list_outcome,
-    outcome,
     shorten_words,
+    text_outcome,
 )
 from andy_cli.toolbox.google.http.apis import DRIVE, upload_address
 from andy_cli.toolbox.google.http.exchange import ApiCall, Query
@@ -160,7 +160,7 @@ async def read_file(file: str, offset: int) -> Outcome:
         file_page = await _file_text(drive, file_record, offset)
     if file_page is None:
         note = "This is no text. Open it in the browser."
-        return outcome(
+        return text_outcome(
             {**_describe_file(file_record), "note": note}, f"looked at {name}: it is no text"
         )
     data = {
@@ -169,7 +169,7 @@ async def read_file(file: str, offset: int) -> Outcome:
         "text": file_page.text,
         **describe_next(offset, file_page.text, file_page.more),
     }
-    return outcome(data, f"read {name}")
+    return text_outcome(data, f"read {name}")
 
 
 async def _file_text(drive: Service, file: Record, offset: int) -> FilePage | None:
@@ -206,7 +206,7 @@ async def create_file(file_request: NewFile) -> Outcome:
         else:
             created = await drive.send(_multipart_call(metadata, file_request, query), missing)
         drive.created_id(created)
-    return outcome(
+    return text_outcome(
         _describe_file({**metadata, **created}), f"made {shorten_words(file_request.name)} in Drive"
     )
 
@@ -268,7 +268,7 @@ async def update_file(file: str, content: str) -> Outcome:
         request = ApiCall("PATCH", url, query, content.encode(), media)
         updated = await drive.send(request, _missing_file(id))
         drive.created_id(updated)
-    return outcome(_describe_file(updated), f"wrote {name} in Drive")
+    return text_outcome(_describe_file(updated), f"wrote {name} in Drive")
 
 
 async def trash_file(file: str) -> Outcome:
@@ -280,7 +280,9 @@ async def trash_file(file: str) -> Outcome:
         trashed = await drive.change("PATCH", path, _missing_file(id), body, query)
         drive.created_id(trashed)
     name = shorten_words(text_of(trashed, "name"))
-    return outcome({**_describe_file(trashed), "trashed": True}, f"moved {name} to Drive's trash")
+    return text_outcome(
+        {**_describe_file(trashed), "trashed": True}, f"moved {name} to Drive's trash"
+    )
 
 
 def _missing_file(id: str) -> MissingWords:

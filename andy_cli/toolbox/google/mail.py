@@ -13,9 +13,9 @@ from andy_cli.toolbox.google.contents.pages import (
     clip_texts,
     fitting_items,
     list_outcome,
-    outcome,
     page_of_text,
     shorten_words,
+    text_outcome,
 )
 from andy_cli.toolbox.google.http.apis import GMAIL
 from andy_cli.toolbox.google.http.refusals import MissingWords
@@ -160,7 +160,7 @@ async def read_mail(message_id: str, offset: int) -> Outcome:
     subject = (
         shorten_words(headers.get("subject", "")) if headers.get("subject") else "without a subject"
     )
-    return outcome(data, f"read the mail {subject}")
+    return text_outcome(data, f"read the mail {subject}")
 
 
 async def _fetch_body(gmail: Service, id: str, message: Record) -> str:
@@ -183,7 +183,7 @@ async def send_mail(mail_draft: MailDraft) -> Outcome:
         answer = await gmail.change("POST", "/users/me/messages/send", NO_SENDING, body)
         id = gmail.created_id(answer)
     receiver_names = ", ".join(receiver.address for receiver in mail_draft.to)
-    return outcome(
+    return text_outcome(
         {"id": id, "to": [receiver.address for receiver in mail_draft.to]},
         f"sent a mail to {receiver_names}",
     )

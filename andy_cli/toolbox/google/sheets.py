@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from andy_cli.foreign_values import as_record, as_records, text_of
 from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.google.contents.cells import Rows
-from andy_cli.toolbox.google.contents.pages import fitting_items, outcome, shorten_words
+from andy_cli.toolbox.google.contents.pages import fitting_items, shorten_words, text_outcome
 from andy_cli.toolbox.google.http.apis import SHEETS
 from andy_cli.toolbox.google.http.exchange import Query
 from andy_cli.toolbox.google.http.refusals import MissingWords
@@ -66,7 +66,9 @@ async def read_cells(spreadsheet: str, cells: str) -> Outcome:
     cut_note = {"truncated": f"{rows_left} more rows follow. Read them by a range of their own."}
     shown_range = text_of(value_range, "range") or range_name
     data: Record = {"range": shown_range, "values": fitting, **(cut_note if rows_left else {})}
-    return outcome(data, f"read {count_noun(len(rows), 'row')} from {shorten_words(shown_range)}")
+    return text_outcome(
+        data, f"read {count_noun(len(rows), 'row')} from {shorten_words(shown_range)}"
+    )
 
 
 async def write_cells(spreadsheet: str, cells: str, values: Rows) -> Outcome:
@@ -77,7 +79,7 @@ async def write_cells(spreadsheet: str, cells: str, values: Rows) -> Outcome:
             "PUT", _values_path(id, range_name), _missing_spreadsheet(id), body, AS_TYPED
         )
         updated_range = sheets.created_id(answer, "updatedRange")
-    return outcome(
+    return text_outcome(
         _updated_range(answer), f"wrote {_updated_cells(answer)} to {shorten_words(updated_range)}"
     )
 
@@ -93,7 +95,7 @@ async def append_rows(spreadsheet: str, cells: str, values: Rows) -> Outcome:
         )
         updates = as_record(answer.get("updates"))
         updated_range = sheets.created_id(updates, "updatedRange")
-    return outcome(
+    return text_outcome(
         _updated_range(updates),
         f"added {_updated_cells(updates)} at {shorten_words(updated_range)}",
     )
@@ -109,7 +111,7 @@ async def create_spreadsheet(title: str) -> Outcome:
     sheet_link = (
         text_of(created, "spreadsheetUrl") or f"https://docs.google.com/spreadsheets/d/{id}/edit"
     )
-    return outcome(
+    return text_outcome(
         {"id": id, "title": name, "link": sheet_link}, f"made the spreadsheet {shorten_words(name)}"
     )
 
@@ -121,7 +123,7 @@ async def clear_cells(spreadsheet: str, cells: str) -> Outcome:
             "POST", f"{_values_path(id, range_name)}:clear", _missing_spreadsheet(id), {}
         )
         cleared_range = sheets.created_id(answer, "clearedRange")
-    return outcome({"clearedRange": cleared_range}, f"emptied {shorten_words(cleared_range)}")
+    return text_outcome({"clearedRange": cleared_range}, f"emptied {shorten_words(cleared_range)}")
 
 
 def _updated_range(updates: Record) -> Record:

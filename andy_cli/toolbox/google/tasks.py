@@ -4,7 +4,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from andy_cli.foreign_values import text_of
-from andy_cli.toolbox.google.contents.pages import TextRest, list_outcome, outcome, shorten_words
+from andy_cli.toolbox.google.contents.pages import (
+    TextRest,
+    list_outcome,
+    shorten_words,
+    text_outcome,
+)
 from andy_cli.toolbox.google.http.apis import TASKS
 from andy_cli.toolbox.google.http.refusals import MissingWords
 from andy_cli.toolbox.google.http.service import Record, Service, open_service, quote_part
@@ -74,7 +79,7 @@ async def get_task(task_list: str, task: str) -> Outcome:
     path, missing = _task_path(task_list, task)
     async with open_service(TASKS) as tasks:
         task_record = await tasks.read(path, missing)
-    return outcome(
+    return text_outcome(
         _describe_task(task_record),
         f"looked at the task {shorten_words(text_of(task_record, 'title'))}",
     )
@@ -90,7 +95,9 @@ async def create_task(task_request: NewTask) -> Outcome:
             "POST", f"/lists/{quote_part(task_request.list)}/tasks", _NO_LIST, body
         )
         tasks.created_id(created)
-    return outcome(_describe_task(created), f"noted the task {shorten_words(task_request.title)}")
+    return text_outcome(
+        _describe_task(created), f"noted the task {shorten_words(task_request.title)}"
+    )
 
 
 def new_task(task_list: str, title: str, notes: str) -> NewTask:
@@ -102,7 +109,7 @@ def new_task(task_list: str, title: str, notes: str) -> NewTask:
 
 async def rename_task(task_list: str, task: str, title: str) -> Outcome:
     updated = await _patch_task(task_list, task, {"title": check_task_title(title)})
-    return outcome(
+    return text_outcome(
         _describe_task(updated),
         f"renamed the task to {shorten_words(text_of(updated, 'title'))}",
     )
@@ -110,7 +117,7 @@ async def rename_task(task_list: str, task: str, title: str) -> Outcome:
 
 async def complete_task(task_list: str, task: str) -> Outcome:
     updated = await _patch_task(task_list, task, {"status": "completed"})
-    return outcome(
+    return text_outcome(
         _describe_task(updated), f"ticked off {shorten_words(text_of(updated, 'title'))}"
     )
 
@@ -127,7 +134,7 @@ async def delete_task(task_list: str, task: str) -> Outcome:
     path, missing = _task_path(task_list, task)
     async with open_service(TASKS) as tasks:
         await tasks.change("DELETE", path, missing)
-    return outcome({"id": plain_id(task, "a task"), "deleted": True}, "deleted the task")
+    return text_outcome({"id": plain_id(task, "a task"), "deleted": True}, "deleted the task")
 
 
 def list_id(written: str) -> str:

@@ -140,7 +140,9 @@ class McpConnection:
         is_unreadable = bool(explain_unreadable(error))
         done = " The call may have been done." if is_unreadable else ""
         may_be_done = is_unreadable or (isinstance(error, ToolError) and error.may_be_done)
-        return ToolError(f"{self.server.name}: {reason(error)}.{done}", may_be_done=may_be_done)
+        return ToolError(
+            f"{self.server.name}: {find_reason(error)}.{done}", may_be_done=may_be_done
+        )
 
     async def _live(self) -> None:
         """From the start to the end; whatever goes wrong is kept as the state."""
@@ -152,7 +154,7 @@ class McpConnection:
             self.state = MISSING
         except Exception as error:
             # As above; groups of exceptions included.
-            self.state = f"{reason(error)}{self._hint()}"
+            self.state = f"{find_reason(error)}{self._hint()}"
         finally:
             self._session = None
             if self._is_closed or not self.server.url:
@@ -208,7 +210,7 @@ def first_cause(error: BaseException) -> BaseException:
     return error
 
 
-def reason(error: BaseException) -> str:
+def find_reason(error: BaseException) -> str:
     """The first thing that went wrong, in words."""
     error = first_cause(error)
     if isinstance(error, FileNotFoundError):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from andy_cli.toolbox.mcp.connection import McpConnection
 from andy_cli.toolbox.mcp.servers import McpServer
-from andy_cli.toolbox.mcp.tools import describe_left_out, source, tools_of
+from andy_cli.toolbox.mcp.tools import describe_left_out, tool_source, tools_of
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import split_name
 
@@ -104,7 +104,7 @@ class Hub:
 
     def _replace_tools(self, connection: McpConnection) -> None:
         name = connection.server.name
-        self._registry.drop(source(name))
+        self._registry.drop(tool_source(name))
         self._registry.put(tools_of(connection))
         if connection.ready:
             self._tell_left_out(connection)

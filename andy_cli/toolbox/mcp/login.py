@@ -30,7 +30,7 @@ from pydantic import AnyUrl, BaseModel
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.settings import data_folder, replace_file
 from andy_cli.toolbox.login_redirect import LoginRedirect
-from andy_cli.toolbox.mcp.connection import reason
+from andy_cli.toolbox.mcp.connection import find_reason
 from andy_cli.toolbox.mcp.http_refusals import TellingClient
 from andy_cli.toolbox.mcp.mended_answers import mend_transport
 from andy_cli.toolbox.mcp.servers import McpServer
@@ -200,7 +200,7 @@ async def _count_tools(server: McpServer, oauth_provider: OAuthClientProvider) -
         ) from error
     except Exception as error:
         # The SDK raises what its transport raises, and that may be anything.
-        raise UsageError(f"The login at {server.name} failed: {reason(error)}.") from error
+        raise UsageError(f"The login at {server.name} failed: {find_reason(error)}.") from error
 
 
 def logout(server: McpServer) -> bool:

@@ -97,7 +97,7 @@ def user_file() -> Path:
     return config_folder() / "mcp.json"
 
 
-def servers(
+def find_servers(
     settings: Settings, workspace: Path, more_files: Iterable[Path] = ()
 ) -> list[McpServer]:
     """All servers, those of `more_files` before the user's and those of trusted projects; of one
@@ -128,11 +128,11 @@ def describe_unread_files(settings: Settings, workspace: Path) -> list[str]:
 
 def read(file: Path, environment: Mapping[str, str], is_own: bool = False) -> Iterator[McpServer]:
     """The servers of one file, of whichever program. Raises UsageError."""
-    for name, entry in entries(file).items():
+    for name, entry in read_entries(file).items():
         yield parse_entry(name, entry, str(file), environment, is_own)
 
 
-def entries(file: Path) -> Mapping[str, object]:
+def read_entries(file: Path) -> Mapping[str, object]:
     if not file.is_file():
         return {}
     try:

@@ -68,7 +68,7 @@ def _find_fault(tool: ServerTool) -> str:
         return f"its name is longer than {MAX_NAME_LENGTH} characters"
     if not NAME.fullmatch(tool.name):
         return "its name holds more than letters a-z, digits and _ . : / -"
-    return "" if usable(tool.schema) else "its parameters are no schema, or a huge one"
+    return "" if is_usable_schema(tool.schema) else "its parameters are no schema, or a huge one"
 
 
 def make_tool(connection: McpConnection, offered: ServerTool) -> Tool:
@@ -86,13 +86,13 @@ def make_tool(connection: McpConnection, offered: ServerTool) -> Tool:
     return Tool(
         name=f"{server.name}.{offered.name}",
         description=about or offered.name,
-        describe=lambda: plain(offered.schema),
+        describe=lambda: plain_schema(offered.schema),
         effect=Effect(server.effect or "run"),
         action=phrases.action,
         title=title,
         run=runner(connection, offered, phrases.did),
         find_access=find_access,
-        source=source(server.name),
+        source=tool_source(server.name),
         fingerprint=hashlib.sha256(approved_text.encode()).hexdigest(),
     )
 
@@ -118,11 +118,11 @@ def describe_tool(tool: ServerTool) -> str:
     return json.dumps(approved_parts, sort_keys=True, default=str)
 
 
-def source(server: str) -> str:
+def tool_source(server: str) -> str:
     return f"mcp:{server}"
 
 
-def usable(schema: object) -> bool:
+def is_usable_schema(schema: object) -> bool:
     """Tell whether it is a schema of an object that is no monster."""
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
         return False
@@ -134,7 +134,7 @@ def usable(schema: object) -> bool:
         return False
 
 
-def plain(written: Schema) -> Schema:
+def plain_schema(written: Schema) -> Schema:
     """With properties, as the rest of andy expects; a broken part says nothing."""
     schema = standardize_required(written)
     written_properties, written_required = schema.get("properties"), schema.get("required")

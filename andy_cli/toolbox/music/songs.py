@@ -164,7 +164,7 @@ def displayable_name(name: str) -> str:
     return name.encode("utf-8", "replace").decode("utf-8")
 
 
-def in_folder(folder: Path) -> list[Song]:
+def list_songs(folder: Path) -> list[Song]:
     """The songs of a folder in natural order; if it has none, those one level further down.
 
     Raises ToolError in a sentence that says what to do next.
@@ -276,7 +276,7 @@ def find_song_file(file: str, path: Path | None) -> Path:
         raise ToolError(f"{file} is a folder.", "list_mp3s shows the music in it.")
     if _is_path(file, folder):
         file, folder = written.name, written.parent
-    folder_songs = in_folder(expand_home(folder))
+    folder_songs = list_songs(expand_home(folder))
     if chosen := pick_song(file, folder_songs):
         return _choose_song(chosen, expand_home(folder))
     raise make_missing_song_error(file, folder_songs, show_folder(folder))
@@ -293,7 +293,7 @@ def _search_file(file: str) -> Path:
     nearest: ToolError | None = None
     for folder in (*own_folders, *map(expand_home, USUAL)):
         try:
-            folder_songs = in_folder(folder)
+            folder_songs = list_songs(folder)
         except ToolError:
             continue
         if chosen := pick_song(file, folder_songs):

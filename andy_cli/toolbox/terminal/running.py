@@ -23,7 +23,7 @@ from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.redactor import secrets_of
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.programs import find_program
-from andy_cli.toolbox.runtime_context import Work, here
+from andy_cli.toolbox.runtime_context import Work, current_context
 from andy_cli.toolbox.terminal.environment import clean_environment
 from andy_cli.toolbox.terminal.output import CHUNK_SIZE, Output, keep_later_output
 from andy_cli.toolbox.terminal.processes import MARK, StartedProcess, end_command, has_left_program
@@ -116,10 +116,10 @@ def run_outcome(command: str, seconds: float, notes: list[str], work: Work) -> O
 def list_hidden(finished_run: CommandRun) -> list[str]:
     """List the files that its output speaks of and that a sandbox hid from it; one in which files
     can be changed hides none."""
-    is_writable = here().settings.text("guard.sandbox") == "on"
+    is_writable = current_context().settings.text("guard.sandbox") == "on"
     if is_writable or not (finished_run.boxed and finished_run.output):
         return []
-    workspace = here().workspace
+    workspace = current_context().workspace
     names = (os.path.relpath(path, workspace) for path, _ in secrets_in(workspace))
     return [name for name in names if stands_alone(name, finished_run.output)][:MAX_HIDDEN]
 
@@ -161,7 +161,7 @@ def run_command(
     sandboxed = sandboxed_line(line, harmless)
     # Nobody was asked about it, so no program of the workspace may pass for one of the system's.
     environment = clean_environment(
-        os.environ, here().session_id, here().workspace if harmless else None
+        os.environ, current_context().session_id, current_context().workspace if harmless else None
     )
     if harmless:
         environment = {**environment, **PLAIN_GIT}
@@ -204,7 +204,7 @@ def _start_command(line: list[str], environment: Mapping[str, str]) -> Iterator[
             process = subprocess.Popen(
                 # cmd has rules of its own for quotes.
                 " ".join(line) if sys.platform == "win32" else line,
-                cwd=here().workspace,
+                cwd=current_context().workspace,
                 env={**environment, MARK: process_mark},
                 stdin=subprocess.DEVNULL,
                 stdout=writing,

@@ -23,7 +23,7 @@ from pathlib import Path
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import ResourceAccess, too_wide
 from andy_cli.toolbox.programs import find_program
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import current_context
 from andy_cli.toolbox.terminal import sandboxes
 from andy_cli.toolbox.terminal.sandboxes import SYSTEM, Sandbox, can_hide
 
@@ -41,10 +41,10 @@ def sandboxed_line(line: list[str], harmless: bool) -> list[str] | None:
     `harmless` is what `only_reads` says of the command. Raises ToolError where it has to have one
     and cannot.
     """
-    setting = here().settings.text("guard.sandbox")
+    setting = current_context().settings.text("guard.sandbox")
     if setting == "off" or (setting == "auto" and not harmless):
         return None
-    if sandbox_start := before_line(here().workspace, writable=setting == "on"):
+    if sandbox_start := before_line(current_context().workspace, writable=setting == "on"):
         return [*sandbox_start, *line]
     if setting == "on":
         raise ToolError(MISSING, "Tell the user.")
@@ -53,8 +53,8 @@ def sandboxed_line(line: list[str], harmless: bool) -> list[str] | None:
 
 def can_contain(command: str) -> bool:
     """Tell whether a line that only reads can run in a sandbox and say what it would outside."""
-    workspace = here().workspace
-    if here().settings.text("guard.sandbox") == "off" or too_wide(workspace):
+    workspace = current_context().workspace
+    if current_context().settings.text("guard.sandbox") == "off" or too_wide(workspace):
         return False
     words = dict.fromkeys(re.findall(r"[\w.+-]+", command))
     programs = filter(None, map(find_program, islice(words, MAX_WORDS)))
@@ -68,7 +68,7 @@ def only_reads(command: str) -> bool:
     # 15 ms, with a grammar of shell lines: most conversations run nothing.
     from andy_cli.guard.shell import judge_in_workspace
 
-    return judge_in_workspace(command, here().workspace).verdict == "allow"
+    return judge_in_workspace(command, current_context().workspace).verdict == "allow"
 
 
 def before_line(workspace: Path, writable: bool) -> list[str]:
@@ -140,6 +140,6 @@ def _was_reached(listening: socket.socket) -> bool:
 def find_command_access(command: str) -> ResourceAccess:
     """Say what a command would touch, and what the user is told before a yes to it."""
     promise = "It runs outside a sandbox: it can do all that you can do."
-    if here().settings.text("guard.sandbox") == "on":
+    if current_context().settings.text("guard.sandbox") == "on":
         promise = "It runs in a sandbox: no network, no home, and only this folder can be changed."
     return ResourceAccess(command=command, contained=can_contain(command), shown=promise)

@@ -14,8 +14,8 @@ from andy_cli.toolbox.web.client import (
     open_answer,
 )
 from andy_cli.toolbox.web.files import KeptAnswer, keep_answer
-from andy_cli.toolbox.web.limits import for_files, for_pages
-from andy_cli.toolbox.web.reading import named_charset, status_of, what_it_is
+from andy_cli.toolbox.web.limits import file_limits, page_limits
+from andy_cli.toolbox.web.reading import describe_type, named_charset, status_of
 
 MAX_TOLD_CHARACTERS = 24_000
 """Characters of a body that are told."""
@@ -41,7 +41,7 @@ async def call_address(request: WebRequest) -> tuple[str, int]:
     The body is told as it came: names in it are the server's. Raises ToolError for what never came
     to an answer; an answer of whatever status is one.
     """
-    answer = await fetch_answer(request, for_pages())
+    answer = await fetch_answer(request, page_limits())
     return f"{_answer_head(answer, request)}\n\n{_answer_body(answer)}".rstrip(), answer.status
 
 
@@ -51,7 +51,7 @@ async def call_into_file(request: WebRequest, granted: GrantedPath) -> tuple[str
     An error is no file: what is there stays, and the answer is told.
     """
     earlier = read_place(granted)
-    async with open_answer(request, for_files()) as arriving:
+    async with open_answer(request, file_limits()) as arriving:
         if not 200 <= arriving.status < 300:
             answer = await _read_refusal(arriving)
             note = f"({granted.path} was not written: the answer is an error)"
@@ -89,7 +89,7 @@ def _answer_body(answer: FetchedAnswer, may_be_kept: bool = True) -> str:
     if not answer.body:
         return ""
     if not looks_like_text(answer.body[:SNIFFED]):
-        return f"({what_it_is(answer)}{'; name a path to keep it as a file' * may_be_kept})"
+        return f"({describe_type(answer)}{'; name a path to keep it as a file' * may_be_kept})"
     text = decode_text(answer.body, named_charset(answer))
     if len(text) <= MAX_TOLD_CHARACTERS:
         return text

@@ -40,7 +40,7 @@ def _write_body(body: object) -> str:
     return json.dumps(body)
 
 
-def requested_call(arguments: Mapping[str, object]) -> ApiRequest:
+def read_request(arguments: Mapping[str, object]) -> ApiRequest:
     """The request of a call of `api_call`. Raises ToolError for headers that are no headers."""
     given_headers = arguments.get("headers") or {}
     if not isinstance(given_headers, Mapping):
@@ -50,21 +50,21 @@ def requested_call(arguments: Mapping[str, object]) -> ApiRequest:
     method = str(arguments.get("method") or "GET").strip().upper()
     if text and "content-type" not in map(str.lower, headers):
         headers["content-type"] = "application/json" if _is_json(text) else "text/plain"
-    url = full_address(str(arguments.get("url") or ""))
+    url = complete_address(str(arguments.get("url") or ""))
     return ApiRequest(url, method, headers, text)
 
 
-def full_address(url: str) -> str:
+def complete_address(url: str) -> str:
     """An address with its scheme: https where none is written."""
     url = url.strip()
     return f"https://{url}" if BARE.fullmatch(url) else url
 
 
-def of_page(url: str) -> ResourceAccess:
-    return _find_address_access(full_address(url), "GET")
+def find_page_access(url: str) -> ResourceAccess:
+    return _find_address_access(complete_address(url), "GET")
 
 
-def of_search(query: str) -> ResourceAccess:
+def find_search_access(query: str) -> ResourceAccess:
     """To whom the query goes; it may tell more than one means to."""
     address, is_own = engines.engine_address()
     engine = engines.chosen_engine()
@@ -74,7 +74,7 @@ def of_search(query: str) -> ResourceAccess:
     )
 
 
-def of_request(request: ApiRequest, path: str) -> ResourceAccess:
+def find_request_access(request: ApiRequest, path: str) -> ResourceAccess:
     """Find what `api_call` would send, whole but for its keys, and where the answer goes."""
     effect = Effect.NETWORK if request.method in SAFE else Effect.ACT
     if path and effect is Effect.NETWORK:

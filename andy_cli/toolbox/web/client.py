@@ -1,7 +1,7 @@
 """The one web client of the tools: only judged addresses, pinned, and answers with an end.
 
-    page = await fetch(Request("https://example.org/"), for_pages())     whole, in memory
-    async with opened(Request(url), for_files()) as answer:              as it arrives
+    page = await fetch(Request("https://example.org/"), page_limits())  whole, in memory
+    async with opened(Request(url), file_limits()) as answer:            as it arrives
         async for piece in answer.pieces: ...
 
 The gate has judged and asked about the URL of a call. Here every address is judged again, now with
@@ -31,8 +31,8 @@ import httpx2
 from andy_cli import __version__
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.addresses import DEFAULT_PORTS, URL, AddressJudgement, Resolver
-from andy_cli.toolbox.runtime_context import here
-from andy_cli.toolbox.web.failures import in_words, show_text, too_large
+from andy_cli.toolbox.runtime_context import current_context
+from andy_cli.toolbox.web.failures import describe_failure, show_text, too_large
 from andy_cli.toolbox.web.limits import WebLimits, host_of, trusted_hosts
 from andy_cli.toolbox.web.redirect_policy import RedirectPolicy, look_up_addresses
 from andy_cli.toolbox.web.unpacking import ACCEPTED, unpack_pieces
@@ -116,7 +116,7 @@ async def open_answer(
     arrives.
     """
     _check_headers(request.headers)
-    proxy = here().settings.text("web.proxy")
+    proxy = current_context().settings.text("web.proxy")
     redirect_policy = RedirectPolicy(
         limits, trusted_hosts() if trusted is None else trusted, resolver, bool(proxy)
     )
@@ -138,7 +138,7 @@ async def open_answer(
     except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL, ssl.SSLError) as error:
         is_timeout = isinstance(error, TimeoutError | httpx2.TimeoutException)
         failure = ToolTimeout if is_timeout else ToolError
-        raise failure(in_words(error, host, limits)) from error
+        raise failure(describe_failure(error, host, limits)) from error
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:

@@ -5,7 +5,7 @@ without any of them ddgs, which reads the pages of search engines.
 import importlib.util
 import os
 
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import current_context
 
 ENGINE_NAMES = ("searxng", "brave", "tavily", "duckduckgo")
 KEY_VARIABLES = {"brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY"}
@@ -22,7 +22,7 @@ DUCKDUCKGO = "https://html.duckduckgo.com/html/"
 def chosen_engine() -> str:
     """Return which of `ENGINE_NAMES` is used: that of `search.engine`, or the first that is set up;
     or nothing."""
-    settings = here().settings
+    settings = current_context().settings
     chosen = settings.text("search.engine")
     if chosen in ENGINE_NAMES:
         return chosen
@@ -36,7 +36,7 @@ def chosen_engine() -> str:
 
 def missing_engine() -> str:
     """Say what is missing before the web can be searched, or nothing."""
-    settings = here().settings
+    settings = current_context().settings
     name = chosen_engine()
     if name == "searxng" and not settings.text("search.url"):
         return "The address of the SearXNG server is missing: set search.url to it."
@@ -53,5 +53,5 @@ def engine_address() -> tuple[str, bool]:
     if name == "duckduckgo" or not name:
         return DUCKDUCKGO, False
     key = "search.url" if name == "searxng" else f"search.{name}_url"
-    setting = here().settings[key]
+    setting = current_context().settings[key]
     return str(setting.value), setting.origin != "default"

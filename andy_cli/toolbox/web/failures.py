@@ -20,7 +20,7 @@ def show_text(text: str) -> str:
     return shown_text if len(shown_text) <= MAX_CHARACTERS else shown_text[:MAX_CHARACTERS] + "..."
 
 
-def in_words(error: BaseException, host: str, limits: WebLimits) -> str:
+def describe_failure(error: BaseException, host: str, limits: WebLimits) -> str:
     """A failure of the connection to a host, or of what came through it."""
     if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
         return f"{host} gave no connection within {limits.connect:g} s. Try again later."

@@ -1,6 +1,6 @@
 """Files of the web: kept as they arrive, or sent as they are read.
 
-    async with open_answer(WebRequest(url), for_files()) as answer:
+    async with open_answer(WebRequest(url), file_limits()) as answer:
         await keep_answer(answer, granted_path("song.mp3", "write"))
     with granted_path("song.mp3").open() as file:
         await send_body(url, "PUT", file)
@@ -24,7 +24,7 @@ from andy_cli.toolbox.web.client import (
     WebRequest,
     fetch_answer,
 )
-from andy_cli.toolbox.web.limits import MEGABYTE, for_files
+from andy_cli.toolbox.web.limits import MEGABYTE, file_limits
 
 CHUNK_SIZE = 1 << 18
 PROGRESS_BYTES = 1_000_000
@@ -66,7 +66,7 @@ async def send_body(url: str, method: str, file: BinaryIO) -> FetchedAnswer:
     """
     size = os.fstat(file.fileno()).st_size
     upload = Upload(size, lambda: _read_pieces(file, size))
-    return await fetch_answer(WebRequest(url, method, body=upload), for_files())
+    return await fetch_answer(WebRequest(url, method, body=upload), file_limits())
 
 
 async def _read_pieces(file: BinaryIO, size: int) -> AsyncIterator[bytes]:

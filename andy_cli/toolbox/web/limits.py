@@ -5,7 +5,7 @@ that are opened whatever they are.
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import current_context
 
 MEGABYTE = 1_000_000
 
@@ -19,27 +19,27 @@ class WebLimits(NamedTuple):
     """Bytes, unpacked."""
 
 
-def for_pages() -> WebLimits:
+def page_limits() -> WebLimits:
     """For what is held in memory."""
-    settings = here().settings
+    settings = current_context().settings
     return _limits(settings.number("web.total_timeout"), settings.whole("web.largest_page"))
 
 
-def for_files() -> WebLimits:
+def file_limits() -> WebLimits:
     """For what is streamed from or to a file."""
-    settings = here().settings
+    settings = current_context().settings
     return _limits(settings.number("web.file_timeout"), settings.whole("web.largest_file"))
 
 
 def _limits(total: float, megabytes: int) -> WebLimits:
-    settings = here().settings
+    settings = current_context().settings
     connect, idle = settings.number("network.connect_timeout"), settings.number("web.idle_timeout")
     return WebLimits(connect, idle, total, megabytes * MEGABYTE)
 
 
 def trusted_hosts() -> frozenset[str]:
     """The hosts of `web.trusted`."""
-    setting_text = here().settings.text("web.trusted").lower()
+    setting_text = current_context().settings.text("web.trusted").lower()
     return frozenset(setting_text.replace(",", " ").replace(";", " ").split())
 
 

@@ -20,7 +20,7 @@ from andy_cli.toolbox.files.kinds import UNKNOWN, kind_of_bytes, name_one
 from andy_cli.toolbox.files.names import show_size
 from andy_cli.toolbox.web.client import FetchedAnswer, WebRequest, fetch_answer
 from andy_cli.toolbox.web.failures import show_text
-from andy_cli.toolbox.web.limits import for_pages, host_of
+from andy_cli.toolbox.web.limits import host_of, page_limits
 
 MAX_PAGE_SIZE = 3_000_000
 """Characters of HTML that are read; what comes after them is scripts or no page."""
@@ -58,7 +58,7 @@ async def read_window(url: str, offset: int, most_characters: int) -> tuple[str,
 
     Raises ToolError for an answer that is no page, and for an offset after its end.
     """
-    page = await fetch_answer(WebRequest(url, headers={"accept": ACCEPTED}), for_pages())
+    page = await fetch_answer(WebRequest(url, headers={"accept": ACCEPTED}), page_limits())
     host = spell_out(host_of(page.url))
     if not 200 <= page.status < 300:
         raise ToolError(
@@ -119,13 +119,13 @@ def kind_of(page: FetchedAnswer) -> Literal["page", "pdf", "text"]:
         return "pdf"
     is_media = declared_type.partition("/")[0] in KINDS and declared_type != "image/svg+xml"
     if is_media or not looks_like_text(head):
-        raise ToolError(f"{what_it_is(page)}: there is no text to read.", KEEPING)
+        raise ToolError(f"{describe_type(page)}: there is no text to read.", KEEPING)
     text_start = head.lstrip()[:100].lower()
     is_page = declared_type in PAGES or text_start.startswith((b"<!doctype html", b"<html"))
     return "page" if is_page else "text"
 
 
-def what_it_is(page: FetchedAnswer) -> str:
+def describe_type(page: FetchedAnswer) -> str:
     """`It is a PNG picture of 34.0 kB`"""
     declared_type = media_type(page)
     known_name = kind_of_bytes(page.body[:SNIFFED])

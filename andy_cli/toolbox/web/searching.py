@@ -16,7 +16,7 @@ from andy_cli.toolbox.runtime_context import run_at_most
 from andy_cli.toolbox.web.client import FetchedAnswer, WebRequest, fetch_answer
 from andy_cli.toolbox.web.engines import KEY_VARIABLES, SOURCES, chosen_engine, engine_address
 from andy_cli.toolbox.web.failures import show_text
-from andy_cli.toolbox.web.limits import for_pages, host_of
+from andy_cli.toolbox.web.limits import host_of, page_limits
 from andy_cli.toolbox.web.reading import media_type
 
 MAX_RESULTS = 20
@@ -56,7 +56,7 @@ async def _ask_engine(name: str, query: str) -> object:
     key = os.environ.get(KEY_VARIABLES.get(name, ""), "")
     return _parse_json(
         await fetch_answer(
-            _engine_request(name, engine_url.rstrip("/"), query, key), for_pages(), trusted
+            _engine_request(name, engine_url.rstrip("/"), query, key), page_limits(), trusted
         ),
         name,
     )

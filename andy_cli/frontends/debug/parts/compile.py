@@ -3,7 +3,7 @@
 from functools import cache
 
 from andy_cli.compiler.compiler import Compiler, asks_for_code
-from andy_cli.compiler.detect import by_name
+from andy_cli.compiler.detect import choose_by_name
 from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.frontends.debug.debug_part import (
@@ -20,7 +20,7 @@ from andy_cli.frontends.debug.debug_part import (
 def find_markers(name: str, model: str, tools: tuple[str, ...]) -> Markers:
     known_dialects = list(dialects_by_name().values())
     chosen = [dialect for dialect in known_dialects if dialect.name == name]
-    hinted = by_name(model, known_dialects)
+    hinted = choose_by_name(model, known_dialects)
     return Markers(chosen or known_dialects, tools, hinted.name if hinted else "")
 
 

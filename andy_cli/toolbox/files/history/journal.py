@@ -14,7 +14,7 @@ from pathlib import Path
 
 from andy_cli.toolbox.files.history import kept_batches
 from andy_cli.toolbox.files.history.recorded_changes import Change, RecordedBatch
-from andy_cli.toolbox.runtime_context import GrantedPath, here
+from andy_cli.toolbox.runtime_context import GrantedPath, current_context
 
 MAX_CALLS = 50
 MAX_BYTES = 64 << 20
@@ -24,7 +24,9 @@ _current: ContextVar[RecordedBatch | None] = ContextVar("batch", default=None)
 
 
 def _new_batch(summary: str = "") -> RecordedBatch:
-    return RecordedBatch(here().workspace, here().session_id, time.time(), did=summary)
+    return RecordedBatch(
+        current_context().workspace, current_context().session_id, time.time(), did=summary
+    )
 
 
 @contextmanager
@@ -74,7 +76,7 @@ def last_batch() -> RecordedBatch | None:
 
     A conversation that is gone on with has those of earlier processes on the disk alone.
     """
-    session_id = here().session_id
+    session_id = current_context().session_id
     own_batches = (batch for batch in reversed(_batches) if batch.session_id == session_id)
     return next(own_batches, None) or kept_batches.load_newest(of_this_conversation=True)
 

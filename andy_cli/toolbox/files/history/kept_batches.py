@@ -31,7 +31,7 @@ from andy_cli.toolbox.files.history.recorded_changes import (
     Trashed,
     Written,
 )
-from andy_cli.toolbox.runtime_context import GrantedPath, here
+from andy_cli.toolbox.runtime_context import GrantedPath, current_context
 
 KINDS: dict[str, type[Change]] = {
     kind.__name__: kind for kind in (Written, Moved, Copied, FoldersMade, Trashed)
@@ -79,7 +79,7 @@ def remove_batch(batch: RecordedBatch) -> None:
 
 
 def _make_file(batch: RecordedBatch) -> Path | None:
-    journals = here().journals
+    journals = current_context().journals
     if journals is None:
         return None
     folder = journals / batch.session_id
@@ -153,8 +153,8 @@ def load_newest(of_this_conversation: bool) -> RecordedBatch | None:
 
     None too where the journal lies inside the workspace: a tool could have written it.
     """
-    journals = here().journals
-    if journals is None or inside(journals.resolve(), [here().workspace]):
+    journals = current_context().journals
+    if journals is None or inside(journals.resolve(), [current_context().workspace]):
         return None
     batches = list(_load_all(journals, of_this_conversation))
     return max(batches, key=lambda batch: batch.time, default=None)
@@ -162,10 +162,10 @@ def load_newest(of_this_conversation: bool) -> RecordedBatch | None:
 
 def _load_all(journals: Path, of_this_conversation: bool) -> Iterator[RecordedBatch]:
     for file in journals.glob("*/*.jsonl"):
-        if (file.parent.name == here().session_id) != of_this_conversation:
+        if (file.parent.name == current_context().session_id) != of_this_conversation:
             continue
         batch = load_batch(file)
-        if batch and batch.workspace == here().workspace and batch.changes:
+        if batch and batch.workspace == current_context().workspace and batch.changes:
             yield batch
 
 

@@ -22,7 +22,7 @@ from andy_cli.guard.workspace import MAX_NAME_LENGTH, folder_inside
 from andy_cli.toolbox.files.history.recorded_changes import Trashed
 from andy_cli.toolbox.files.moving.transfers import move_entry
 from andy_cli.toolbox.files.search.walking import TRASH
-from andy_cli.toolbox.runtime_context import GoOn, GrantedPath, go_on_always, here
+from andy_cli.toolbox.runtime_context import GoOn, GrantedPath, current_context, go_on_always
 
 INFO = ".trashinfo"
 DESKTOPS = ("XDG_CURRENT_DESKTOP", "WAYLAND_DISPLAY", "DISPLAY")
@@ -53,7 +53,7 @@ def find_trash(path: Path) -> TrashFolder:
         for find_folder in (_home_trash, _disk_trash):
             if trash := find_folder(path):
                 return trash
-    workspace = here().workspace
+    workspace = current_context().workspace
     trash = TrashFolder(workspace / TRASH, workspace)
     _make_folders(trash)
     with folder_inside(trash.folder / ".gitignore", workspace) as folder:

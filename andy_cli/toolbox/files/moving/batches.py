@@ -28,7 +28,7 @@ from andy_cli.toolbox.files.moving.targets import (
 from andy_cli.toolbox.files.names import NOUNS, count_kinds, count_noun
 from andy_cli.toolbox.files.search.patterns import MeantPath, expand_pattern, join_name
 from andy_cli.toolbox.files.search.walking import TRASH, FolderEntry, Kind, Walk
-from andy_cli.toolbox.runtime_context import GrantedPath, Work, here, not_judged
+from andy_cli.toolbox.runtime_context import GrantedPath, Work, current_context, not_judged
 from andy_cli.toolbox.tool import ResourceAccess
 
 MAX_ITEMS = 1000
@@ -64,7 +64,7 @@ class PlannedItem(NamedTuple):
 
     @property
     def may_hold_secrets(self) -> bool:
-        workspace, source = here().workspace, find_entry(self.source)
+        workspace, source = current_context().workspace, find_entry(self.source)
         inner = (source.joinpath(*entry.path) for entry in self.below if entry.kind == "file")
         return any(is_secret_file(path, workspace) for path in (source, *inner))
 
@@ -171,7 +171,7 @@ def _too_many() -> ToolError:
 
 def is_outside(written: str) -> bool:
     """Tell whether what is there may not be told before somebody agreed."""
-    return not inside(resolve(written, here().workspace), [here().workspace])
+    return not inside(resolve(written, current_context().workspace), [current_context().workspace])
 
 
 def _is_pattern_match(meant_path: MeantPath, folder: str) -> bool:
@@ -253,7 +253,7 @@ def _is_folder_meant(
     if several or destination.endswith("/") or destination in (".", "..", "~"):
         return True
     # A folder in another case is not entered by its own name: `Photos` becomes `photos`.
-    is_folder = resolve(destination, here().workspace).is_dir()
+    is_folder = resolve(destination, current_context().workspace).is_dir()
     return is_folder and not is_same_entry(meant_paths[0].written, destination)
 
 
@@ -268,7 +268,7 @@ def _make_item(source: str, target: str, work: Work, verb: Verb) -> PlannedItem:
 
 def _list_below(source: str, work: Work) -> tuple[FolderEntry, ...]:
     """All that lies in a folder: each path is judged for itself."""
-    workspace = here().workspace
+    workspace = current_context().workspace
     folder = resolve(source, workspace, ITSELF)
     if not inside(folder, [workspace]):
         raise ToolError(

@@ -11,7 +11,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import Operation, resolve
 from andy_cli.toolbox.files.search.walking import Kind, kind_of_mode
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import current_context
 
 ITSELF: Operation = "delete"
 """The judgement of a link that is taken as a link: where it stands, and where it leads to."""
@@ -35,7 +35,7 @@ def find_transfer_path(source: str, target: str, moves: bool) -> TransferPath:
 
 def find_entry(written: str) -> Path:
     """Return where a path is; a link is a link."""
-    return resolve(written, here().workspace, ITSELF)
+    return resolve(written, current_context().workspace, ITSELF)
 
 
 def kind_of(written: str) -> Kind | None:
@@ -148,7 +148,7 @@ def find_new_folders(written: str) -> tuple[str, ...]:
     new_folders: list[str] = []
     folder = written
     while (kind := kind_of(folder)) != "folder":
-        if kind == "link" and resolve(folder, here().workspace).is_dir():
+        if kind == "link" and resolve(folder, current_context().workspace).is_dir():
             break
         if kind is not None:
             raise ToolError(f"{spell_out(folder)} is no folder. Nothing was changed.")

@@ -13,7 +13,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import list_names_below
 from andy_cli.toolbox.files.search.globs import Glob, parse_glob
 from andy_cli.toolbox.files.search.walking import PASSED_OVER, FolderEntry
-from andy_cli.toolbox.runtime_context import GrantedPath, here
+from andy_cli.toolbox.runtime_context import GrantedPath, current_context
 
 IGNORE_FILE = ".gitignore"
 MAX_BYTES, MAX_RULES = 100_000, 1000
@@ -33,7 +33,7 @@ class IgnoreFilter:
 
     def __init__(self, granted: GrantedPath) -> None:
         self._place = granted
-        workspace = here().workspace
+        workspace = current_context().workspace
         is_below = granted.path.is_relative_to(workspace)
         self._top = workspace if is_below else granted.path
         self._names_above = list_names_below(granted.path, self._top)

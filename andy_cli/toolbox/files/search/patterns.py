@@ -14,7 +14,7 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import WILD, inside, resolve
 from andy_cli.toolbox.files.search.globs import ANY, BRACES, Glob, parse_globs
 from andy_cli.toolbox.files.search.walking import MAX_DEPTH, PASSED_OVER, FolderEntry, Walk
-from andy_cli.toolbox.runtime_context import GrantedPath, Work, here
+from andy_cli.toolbox.runtime_context import GrantedPath, Work, current_context
 
 
 class MeantPath(NamedTuple):
@@ -32,7 +32,7 @@ def expand_pattern(written: str, work: Work) -> list[MeantPath]:
     if not WILD.search(written) or _is_there(written):
         return [MeantPath(written, False)]
     base_folder, pattern = _split_pattern(written)
-    workspace = here().workspace
+    workspace = current_context().workspace
     folder = resolve(base_folder or ".", workspace, "list")
     if not inside(folder, [workspace]):
         raise ToolError(
@@ -49,7 +49,7 @@ def expand_pattern(written: str, work: Work) -> list[MeantPath]:
 
 def _is_there(written: str) -> bool:
     """Tell whether the workspace has something of that very name: `[1].txt` is one."""
-    workspace = here().workspace
+    workspace = current_context().workspace
     try:
         path = resolve(written, workspace, "delete")
     except ToolError:
@@ -97,5 +97,5 @@ def join_name(folder: str, name: str) -> str:
     """A name in a folder, as a path somebody could have written."""
     if folder in ("", ".") and name.startswith("~"):
         # It is a name, and written alone it would mean a home.
-        return str(Path(here().workspace, name))
+        return str(Path(current_context().workspace, name))
     return str(PurePosixPath(folder) / name)

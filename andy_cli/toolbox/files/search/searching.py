@@ -28,7 +28,7 @@ from andy_cli.toolbox.files.search.expressions import MAX_CHARACTERS, Finder
 from andy_cli.toolbox.files.search.globs import WILDCARDS, Glob, may_be_glob, parse_globs
 from andy_cli.toolbox.files.search.ignoring import IgnoreFilter
 from andy_cli.toolbox.files.search.walking import FolderEntry, Walk
-from andy_cli.toolbox.runtime_context import GrantedPath, Work, here
+from andy_cli.toolbox.runtime_context import GrantedPath, Work, current_context
 from andy_cli.toolbox.tool import Outcome, progress
 
 MAX_RESULTS = 200
@@ -354,7 +354,7 @@ class Search:
         if entry.kind != "file" or self._finder is None:
             return
         path = self._place.path.joinpath(*entry.path)
-        if not self._alone and is_secret_file(path, here().workspace):
+        if not self._alone and is_secret_file(path, current_context().workspace):
             self._pass_over(entry, "may hold keys", "may hold keys, and was not looked into")
         else:
             yield from self._search_lines(entry, path)

@@ -53,7 +53,7 @@ def fitting_items(items: Sequence[object], most_characters: int = LIST) -> list[
     return fitting
 
 
-def outcome(data: Mapping[str, object], summary: str) -> Outcome:
+def text_outcome(data: Mapping[str, object], summary: str) -> Outcome:
     """Make the outcome of a tool, whatever length of text it was sent."""
     return Outcome(clip_texts(data, PAGE), summary)
 
@@ -93,7 +93,7 @@ def list_outcome(
         data["truncated"] = f"{len(items) - len(fitting)} more were found. {rest.of_long}"
     elif has_more:
         data["truncated"] = f"There are more. {rest.of_more}"
-    return outcome(data, f"found {count_noun(len(items), noun)}{place}")
+    return text_outcome(data, f"found {count_noun(len(items), noun)}{place}")
 
 
 def shorten_words(text: str, most_characters: int = 60) -> str:

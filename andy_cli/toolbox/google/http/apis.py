@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from andy_cli.errors import ToolError
 from andy_cli.guard.addresses import is_loopback
 from andy_cli.settings import Settings
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import current_context
 
 
 class Api(NamedTuple):
@@ -26,7 +26,7 @@ TASKS = Api("Google Tasks", "google.tasks_url", "/tasks/v1")
 
 def base_address(api: Api) -> str:
     """The address that its operations stand below. Raises ToolError for one that is not safe."""
-    root_address = safe_address(here().settings, api.setting)
+    root_address = safe_address(current_context().settings, api.setting)
     return root_address.removesuffix(api.path) + api.path
 
 

@@ -36,7 +36,7 @@ from andy_cli.toolbox.google.http.refusals import (
     read_refusal,
 )
 from andy_cli.toolbox.google.login.renewal import access_token
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import current_context
 
 Record = Mapping[str, Any]
 R = TypeVar("R", bound=BodyReader)
@@ -214,7 +214,7 @@ async def open_service(api: Api) -> AsyncIterator[Service]:
     # 60 ms, and only who uses Google needs it.
     from andy_cli.toolbox.google.http.wire import open_http
 
-    settings = here().settings
+    settings = current_context().settings
     seconds = settings.number("google.timeout")
     service: Service | None = None
     try:

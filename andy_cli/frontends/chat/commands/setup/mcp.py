@@ -15,7 +15,7 @@ from andy_cli.frontends.terminal.tables import format_table
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.toolbox.mcp.connection import McpConnection
 from andy_cli.toolbox.mcp.hub import SLOW_START_SECONDS, Hub
-from andy_cli.toolbox.mcp.servers import McpServer, servers
+from andy_cli.toolbox.mcp.servers import McpServer, find_servers
 from andy_cli.toolbox.mcp.tools import describe_left_out
 
 NONE = "There are no MCP servers. `andy mcp add NAME -- COMMAND`, or a URL, adds one."
@@ -43,7 +43,7 @@ async def manage_servers(session: ChatSession, argument: str) -> str:
 def load_servers(session: ChatSession) -> list[McpServer]:
     """The servers as they are written now. Raises UsageError."""
     more_files = map(Path, session.options.mcp_config)
-    return servers(session.options.settings(), Path.cwd().resolve(), more_files)
+    return find_servers(session.options.settings(), Path.cwd().resolve(), more_files)
 
 
 async def restart_server(session: ChatSession, hub: Hub, name: str) -> str:
