@@ -246,13 +246,13 @@ class Settings:
         assert isinstance(value, tuple)
         return value
 
-    def read_table(self, table: str) -> dict[str, dict[str, str]]:
-        """Read what the user named in a table: `read_table("custom")["NAME"]["command"]`."""
+    def read_custom(self) -> dict[str, dict[str, str]]:
+        """Read the tables `[custom.NAME]`: `read_custom()["NAME"]["command"]`."""
         found: dict[str, dict[str, str]] = {}
         for key, set_value in self._values.items():
             first, _, rest = key.partition(".")
             name, _, last = rest.rpartition(".")
-            if first == table and name:
+            if first == "custom" and name:
                 found.setdefault(name, {})[last] = str(set_value.value)
         return found
 
@@ -537,9 +537,9 @@ def config_folder(environment: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_CONFIG_HOME", ".config", environment)
 
 
-def data_folder(environment: Mapping[str, str] = os.environ) -> Path:
+def data_folder() -> Path:
     """Weights and what else is fetched once and kept."""
-    return _xdg("XDG_DATA_HOME", ".local/share", environment)
+    return _xdg("XDG_DATA_HOME", ".local/share", os.environ)
 
 
 def state_folder() -> Path:

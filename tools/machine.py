@@ -144,7 +144,7 @@ async def say(
 
 
 def _own() -> str:
-    if current_context().settings.read_table("custom"):
+    if current_context().settings.read_custom():
         return ""
     return "There are no commands of your own. Add [custom.NAME] with a command to config.toml."
 

@@ -102,8 +102,9 @@ def _describe_union(arguments: Sequence[object]) -> dict[str, Any]:
     kinds = [_describe_property(argument) for argument in arguments if argument is not type(None)]
     if len(kinds) == 1:
         return kinds[0]
-    null_schemas = [{"type": "null"}] * (type(None) in arguments)
-    return {"anyOf": [*kinds, *null_schemas]}
+    if type(None) in arguments:
+        kinds.append({"type": "null"})
+    return {"anyOf": kinds}
 
 
 def _describe_type(type_hint: object) -> dict[str, Any]:

@@ -368,8 +368,10 @@ class Lexer:
 
     def _give_back(self, frame: Frame) -> None:
         """It was text: show the marker, or its first character, and look again after it."""
-        self._alarms += len(frame.written) > MAX_LEAD_LENGTH or frame.opener not in WEAK
-        self._given_back += 0 if frame.fence else len(frame.written)
+        if len(frame.written) > MAX_LEAD_LENGTH or frame.opener not in WEAK:
+            self._alarms += 1
+        if not frame.fence:
+            self._given_back += len(frame.written)
         self._mentioned.add(frame.opener)
         self._frame, self._held = None, frame.written + self._held
         if frame.fence:

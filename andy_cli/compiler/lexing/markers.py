@@ -317,6 +317,14 @@ def keys_where(table: Mapping[Key, Marker], is_wanted: Callable[[Marker], bool])
     return [key for key, marker in table.items() if is_wanted(marker)]
 
 
+def is_protocol(name: str, dialects: Sequence[Dialect]) -> bool:
+    """Tell whether the dialect of that name is a protocol of ours: a reply is one object of it."""
+    return any(
+        dialect.name == name and (dialect.calls_only or dialect.format_violation is not None)
+        for dialect in dialects
+    )
+
+
 class Markers:
     """Finds markers in text that arrives in pieces."""
 
@@ -334,11 +342,7 @@ class Markers:
         reads_calls = reads_calls and bool(dialects)
         tools = list(filter(None, tools))
         self._expected = first
-        owns_protocol = any(
-            dialect.name == first and (dialect.calls_only or dialect.format_violation is not None)
-            for dialect in dialects
-        )
-        self.protocol = first if owns_protocol else ""
+        self.protocol = first if is_protocol(first, dialects) else ""
         """The protocol of ours that was taught: a reply is one object of it."""
         self._exact: dict[str, Marker] = {}
         self._folded: dict[str, Marker] = {}
@@ -346,7 +350,7 @@ class Markers:
         self.all = tuple(dialects)
         self._end_markers = frozenset(chain(*(dialect.end_markers for dialect in dialects)))
         self.fenced = tuple(dialect for dialect in dialects if dialect.fenced)
-        for dialect in (*dialects, *FRAMING * reads_calls):
+        for dialect in (*dialects, *FRAMING) if reads_calls else dialects:
             self._add_dialect(dialect, tools)
         self._add_framework(reads_calls)
         # Before the results get their kind: a tag that is a start marker too still ends reasoning.

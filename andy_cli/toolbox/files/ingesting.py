@@ -35,7 +35,7 @@ def ingest_file(written: str, work: Work) -> Outcome:
     amount_read, unfinished = count_noun(len(text), "character"), ""
     if len(text) > MAX_CHARACTERS:
         # Of a larger file no more is read.
-        at_least = "at least " * (len(text) == MAX_FILE_CHARACTERS)
+        at_least = "at least " if len(text) == MAX_FILE_CHARACTERS else ""
         shown_text += (
             f"\n[The first {count_noun(MAX_CHARACTERS, 'character')} of {at_least}{len(text):,}. "
             "search_files finds what stands in the rest.]"

@@ -27,8 +27,9 @@ NOUN = "an event"
 MAX_EVENTS = 250
 """Events at once."""
 
-REST = TextRest(*["Ask for a shorter time, with timeMin and timeMax."] * 2)
-FIRST = TextRest(*["These are the first."] * 2)
+ASK_FOR_LESS = "Ask for a shorter time, with timeMin and timeMax."
+REST = TextRest(ASK_FOR_LESS, ASK_FOR_LESS)
+FIRST = TextRest("These are the first.", "These are the first.")
 
 MAX_DESCRIPTION = 500
 """Characters of what is written about an event."""

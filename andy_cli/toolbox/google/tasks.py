@@ -22,7 +22,7 @@ MAX_TASKS = 500
 """Tasks at once."""
 
 IDS = "tasks_list gives the ids."
-FIRST = TextRest(*["These are the first."] * 2)
+FIRST = TextRest("These are the first.", "These are the first.")
 
 MAX_TITLE_LENGTH, MAX_NOTES_LENGTH = 1_024, 8_192
 """Characters; Google takes no more."""

@@ -23,7 +23,7 @@ UNSAFE = ("<<", "`", "$'", "((", "[[")
 
 
 def command_names() -> list[str]:
-    commands = current_context().settings.read_table("custom")
+    commands = current_context().settings.read_custom()
     return sorted(name for name, custom in commands.items() if custom.get("command"))
 
 
@@ -33,7 +33,7 @@ def fill_command(name: str, arguments: Mapping[str, object]) -> str:
         raise ToolError(
             "Commands of one's own do not run on Windows: nothing is quoted safely there."
         )
-    commands = current_context().settings.read_table("custom")
+    commands = current_context().settings.read_custom()
     template = commands.get(name, {}).get("command", "")
     if not template:
         known_ones = describe_commands() or "none"
@@ -60,7 +60,7 @@ def _check_arguments(name: str, slot_names: Sequence[str], arguments: Mapping[st
 
 def describe_commands() -> str:
     """The commands there are, with what each takes and is for."""
-    commands = current_context().settings.read_table("custom")
+    commands = current_context().settings.read_custom()
     return "; ".join(_describe_command(name, commands[name]) for name in command_names())
 
 

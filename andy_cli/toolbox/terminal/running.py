@@ -109,7 +109,7 @@ def run_outcome(command: str, seconds: float, notes: list[str], work: Work) -> O
     if notes:
         record["note"] = " ".join(notes)
     display = Display(output=finished_run.output, exit_code=finished_run.code)
-    unfinished = "a program runs on" * (finished_run.ending == "left")
+    unfinished = "a program runs on" if finished_run.ending == "left" else ""
     return Outcome(record, summary, display=display, unfinished=unfinished)
 
 
@@ -134,8 +134,10 @@ def _describe_unfinished(finished_run: CommandRun, notes: Sequence[str]) -> str:
     output_text = "It had no output."
     if finished_run.output:
         output_text = f"Its output until then:\n{finished_run.output}"
-    sandbox_note = ["It ran in a sandbox."] * finished_run.boxed
-    return " ".join(["It is not done.", *sandbox_note, *notes, output_text])
+    sentences = ["It is not done."]
+    if finished_run.boxed:
+        sentences.append("It ran in a sandbox.")
+    return " ".join([*sentences, *notes, output_text])
 
 
 def _show_command(command: str) -> str:

@@ -59,8 +59,8 @@ def fold_beginning(rows: Sequence[Text], most_rows: int, key: str) -> list[Text]
     if len(rows) <= most_rows:
         return list(rows)
     hidden_rows = len(rows) - most_rows
-    plural = "s" * (hidden_rows > 1)
-    note = f"  ... {hidden_rows:,} row{plural} before{note_key(key)}"
+    rows_before = "row" if hidden_rows == 1 else "rows"
+    note = f"  ... {hidden_rows:,} {rows_before} before{note_key(key)}"
     return [markdown.style_text(note, markdown.QUIET), *rows[-most_rows:]]
 
 

@@ -414,10 +414,12 @@ class PartReader:
             return None
         if self._tells_of_file(text, scores.best):
             return self.find_answer(text)
-        may_lean = self._may_lean(scores.best)
-        lead = max(scores.commands) - scores.talk - LEANING_LEAD * may_lean
-        is_open = lead < CERTAIN_LEAD or may_lean
-        return self.find_answer(text, max(0.0, lead)) if is_open else None
+        lead = max(scores.commands) - scores.talk
+        if self._may_lean(scores.best):
+            lead -= LEANING_LEAD
+        elif lead >= CERTAIN_LEAD:
+            return None
+        return self.find_answer(text, max(0.0, lead))
 
     def _may_lean(self, best: int) -> bool:
         """Tell whether a question that its command takes nothing of may go on with what a file

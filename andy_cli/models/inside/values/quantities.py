@@ -166,7 +166,7 @@ def list_shared(text: str) -> Iterator[Duration]:
         said = match["share"]
         if said or match["half"]:
             share = next((key for key, it in words.shares.items() if it.fullmatch(said or "")), "1")
-            size = float(share) + 0.5 * bool(match["half"])
+            size = float(share) + 0.5 if match["half"] else float(share)
             unit = words.units[match["unit"].lower()]
             yield Duration(size * unit, unit, match.start(), match.end(), match.end())
 

@@ -111,8 +111,8 @@ class PlannedBatch(NamedTuple):
         lines += [item.display_path for item in items[:MAX_SHOWN_ITEMS]]
         if len(self.items) > 1:
             lines.insert(0, f"{self.amount}:")
-        if left := len(self.items) - MAX_SHOWN_ITEMS:
-            lines += [f"... and {left:,} more"] * (left > 0)
+        if len(self.items) > MAX_SHOWN_ITEMS:
+            lines.append(f"... and {len(self.items) - MAX_SHOWN_ITEMS:,} more")
         return "\n".join(lines)
 
     @property

@@ -476,5 +476,7 @@ def _line_excerpt(line: str, finder: Finder) -> str:
         return line
     for start in range(0, len(line), WIDEST // 2):
         if finder.matches(excerpt := line[start : start + WIDEST]):
-            return "..." * (start > 0) + excerpt + "..." * (start + WIDEST < len(line))
+            beginning = "..." if start else ""
+            ending = "..." if start + WIDEST < len(line) else ""
+            return f"{beginning}{excerpt}{ending}"
     return line[:WIDEST] + "..."
