@@ -15,30 +15,25 @@ from andy_cli.compiler.mapper.synonyms import (
     stem_words,
 )
 
-SPELLINGS = {
-    other: word
-    for word, other in (
-        pair.split("/")
-        for pair in (
-            "gray/grey color/colour center/centre catalog/catalogue theater/theatre fiber/fibre "
-            "favorite/favourite license/licence program/programme aluminum/aluminium "
-            "jewelry/jewellery canceled/cancelled labor/labour "
-            "ascending/asc descending/desc average/avg maximum/max minimum/min standard/std "
-            "monday/mon tuesday/tue tuesday/tues wednesday/wed thursday/thu thursday/thurs "
-            "friday/fri saturday/sat sunday/sun january/jan february/feb march/mar april/apr "
-            "june/jun july/jul august/aug september/sep october/oct november/nov december/dec"
-        ).split()
-    )
-}
+SPELLED_ALIKE = """
+    gray/grey color/colour center/centre catalog/catalogue theater/theatre fiber/fibre
+    favorite/favourite license/licence program/programme aluminum/aluminium
+    jewelry/jewellery canceled/cancelled labor/labour
+    ascending/asc descending/desc average/avg maximum/max minimum/min standard/std
+    monday/mon tuesday/tue tuesday/tues wednesday/wed thursday/thu thursday/thurs
+    friday/fri saturday/sat sunday/sun january/jan february/feb march/mar april/apr
+    june/jun july/jul august/aug september/sep october/oct november/nov december/dec
+"""
+SPELLINGS = {pair.partition("/")[2]: pair.partition("/")[0] for pair in SPELLED_ALIKE.split()}
+"""Another spelling, or an abbreviation -> the word as it is compared."""
 TURNS = frozenset("north south east west free proof less twice half semi non un not".split())
 """Words that make another thing of what stands beside them."""
 COMPARED = frozenset("er est ish r st".split())
 FILLERS = frozenset(
     map(stem_word, "by in a an the use with using on at degree degrees for it is".split())
 )
-TRUE_MEMBERS, FALSE_MEMBERS = (
-    frozenset(word for word in words if len(word) > 1) for words in (YES, NO)
-)
+TRUE_MEMBERS = frozenset(word for word in YES if len(word) > 1)
+FALSE_MEMBERS = frozenset(word for word in NO if len(word) > 1)
 """A member of one character is a number or a letter of its own."""
 NEGATIONS = frozenset("and or not no non never without un dis anti except".split())
 SEPARATORS = frozenset(",;|&")

@@ -180,9 +180,14 @@ def _split_revisions(name: str, paths: list[str]) -> list[str]:
 
 def _find_unknown_options(arguments: Sequence[str], reader: ReadOnlyProgram) -> set[str]:
     """Find the long options that the table does not have; getopt also takes what is cut short."""
-    options = [argument[2:] for argument in arguments if argument[:2] == "--"]
-    names = {name + equals for name, equals, _ in (option.partition("=") for option in options)}
-    return {name for name in names - {"", *reader.long} if f"{name}=" not in reader.long}
+    unknown: set[str] = set()
+    for argument in arguments:
+        name, equals, _ = argument.removeprefix("--").partition("=")
+        # In the table `name=` takes a value, here or in the next word.
+        is_known = name + equals in reader.long or f"{name}{equals}=" in reader.long
+        if argument.startswith("--") and argument != "--" and not is_known:
+            unknown.add(name + equals)
+    return unknown
 
 
 def _list_words_behind(arguments: Sequence[str], reader: ReadOnlyProgram) -> list[str]:

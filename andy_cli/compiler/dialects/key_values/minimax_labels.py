@@ -19,10 +19,9 @@ from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Schema, ToolRequest
 
 CLOSER = "[/TOOL_CALL]"
+GAPS = ("", " ", "\n", "\n ", "\n  ", "\n   ", "\n    ")
 OPENERS = tuple(
-    f"[TOOL_CALL]{gap}{beginning}"
-    for gap in ("", " ", *(f"\n{' ' * indent}" for indent in range(5)))
-    for beginning in ("{tool", '{"name"', '{"tool"')
+    f"[TOOL_CALL]{gap}{beginning}" for gap in GAPS for beginning in ("{tool", '{"name"', '{"tool"')
 )
 """More than the label alone, which is no more than framing."""
 HEAD = Expression(r"\{\s*tool\s*=>\s*\"(?P<name>[^\"\n]{1,200})\"\s*,?\s*(?:args\s*=>\s*\{)?")
