@@ -308,11 +308,9 @@ def _judge_resolved(judged: AddressJudgement, written: str, resolver: Resolver) 
     addresses = _resolve_host(judged.host, resolver)
     private_addresses = [address for address in addresses if not is_public(address)]
     if private_addresses:
-        subject = (
-            judged.host
-            if judged.host == private_addresses[0]
-            else f"{judged.host} leads to {private_addresses[0]}, which"
-        )
+        subject = judged.host
+        if judged.host != private_addresses[0]:
+            subject = f"{judged.host} leads to {private_addresses[0]}, which"
         return _refuse_request(judged, f"{subject} is not on the public net")
     if doubt := _find_reason_to_ask(judged, written):
         return judged._replace(verdict="ask", reason=doubt, pinned=tuple(addresses))

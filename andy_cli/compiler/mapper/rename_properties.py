@@ -222,8 +222,9 @@ def assign_hits(
     assignment: Assignment, name: str, written_names: list[str], change_cost: int
 ) -> None:
     child = assignment.node.child(name)
-    for written in list(written_names) if child is not None and not child.fits(None) else ():
-        if assignment.unknown[written] is None:
+    takes_null = child is None or child.fits(None)
+    for written in list(written_names):
+        if assignment.unknown[written] is None and not takes_null:
             written_names.remove(written)
             assignment.drop(written, "null")
     if not written_names:
@@ -267,11 +268,10 @@ def find_meant_name(assignment: Assignment, written: str) -> str:
         nearest_names = _prefer_names(assignment, written, nearest_names)
     if len(nearest_names) != 1 or not assignment.scope.allows(lowest_cost):
         return ""
-    if names_part_of_two(assignment, written, nearest_names[0]):
+    name = nearest_names[0]
+    if names_part_of_two(assignment, written, name):
         return ""
-    return (
-        nearest_names[0] if assignment.fits(assignment.unknown[written], nearest_names[0]) else ""
-    )
+    return name if assignment.fits(assignment.unknown[written], name) else ""
 
 
 def _prefer_names(assignment: Assignment, written: str, names: list[str]) -> list[str]:
@@ -292,9 +292,8 @@ def find_nearest_properties(assignment: Assignment, written: str) -> tuple[int, 
         if property_cost := name_cost(assignment, written, name):
             costs[name] = property_cost
     lowest_cost = min(costs.values(), default=0)
-    return lowest_cost, [
-        name for name, property_cost in costs.items() if property_cost == lowest_cost
-    ]
+    nearest_names = [name for name, cost in costs.items() if cost == lowest_cost]
+    return lowest_cost, nearest_names
 
 
 def names_part_of_two(assignment: Assignment, written: str, name: str) -> bool:

@@ -65,12 +65,10 @@ def look_at_terminal() -> Finding:
     encoding = (sys.stdout.encoding or "ascii").upper()
     columns = shutil.get_terminal_size().columns
     typed = sys.stdout.isatty()
-    colours = "no colours" if not typed or is_plain(os.environ) else "colours"
-    message = (
-        f"{encoding}, {columns} columns, {colours}"
-        if typed
-        else f"output goes to no terminal, {encoding}"
-    )
+    message = f"output goes to no terminal, {encoding}"
+    if typed:
+        colours = "no colours" if is_plain(os.environ) else "colours"
+        message = f"{encoding}, {columns} columns, {colours}"
     if not encoding.startswith("UTF"):
         return Finding("terminal", "warn", message, "export LC_ALL=C.UTF-8")
     if typed and columns < MIN_COLUMNS:

@@ -34,11 +34,11 @@ def list_all(everywhere: bool, as_json: bool) -> None:
     if as_json:
         print_json([make_card_record(session_card) for session_card in cards])
     elif not cards:
-        empty_note = (
-            "There are no sessions yet."
-            if everywhere
-            else (f"No session was held in {Path.cwd()} yet; --all lists those of other folders.")
-        )
+        empty_note = "There are no sessions yet."
+        if not everywhere:
+            empty_note = (
+                f"No session was held in {Path.cwd()} yet; --all lists those of other folders."
+            )
         sys.stderr.write(f"andy: {empty_note}\n")
     else:
         print_table([format_row(session_card, everywhere) for session_card in cards])

@@ -55,12 +55,10 @@ def find_tool(name: str, tools: Registry | None = None) -> Tool:
         close_names = meant_names or difflib.get_close_matches(
             name, [tool.name for tool in tools], n=1
         )
-        nearest_hint = (
-            f"Did you mean {close_names[0]}?"
-            if close_names
-            else "`andy tools list` shows all, `andy mcp test NAME` the tools of an MCP server."
-        )
-        raise UsageError(f"There is no tool {name!r}.", nearest_hint)
+        hint = "`andy tools list` shows all, `andy mcp test NAME` the tools of an MCP server."
+        if close_names:
+            hint = f"Did you mean {close_names[0]}?"
+        raise UsageError(f"There is no tool {name!r}.", hint)
     return tool
 
 

@@ -118,13 +118,10 @@ class AttachmentCompleter(Completer):
     def _find_paths(self, typed: str) -> list[str]:
         current_walk = self._start_walk()
         current_walk.done.wait(WALK_SECONDS)
+        if current_walk.done.is_set():
+            return find_best(typed, list(current_walk.paths))
         # While a walk goes on, what the one before found is offered too.
-        paths = (
-            list(current_walk.paths)
-            if current_walk.done.is_set()
-            else [*current_walk.paths, *self._earlier_paths]
-        )
-        return find_best(typed, paths)
+        return find_best(typed, [*current_walk.paths, *self._earlier_paths])
 
     def _start_walk(self) -> FolderWalk:
         """The walk that is believed now; a new one is begun where there is none."""

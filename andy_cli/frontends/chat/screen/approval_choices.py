@@ -94,11 +94,9 @@ def describe_rules(request: ApprovalRequest, rules: Sequence[str], workspace: Pa
 def _describe_command(command_spec: str) -> str:
     """`"git push" and what may follow` for `git push *`."""
     beginning = command_spec.removesuffix(" *")
-    return (
-        f'"{command_spec}"'
-        if beginning == command_spec
-        else f'"{beginning}" with anything after it'
-    )
+    if beginning == command_spec:
+        return f'"{command_spec}"'
+    return f'"{beginning}" with anything after it'
 
 
 def _describe_places(path_spec: str, workspace: Path) -> str:
