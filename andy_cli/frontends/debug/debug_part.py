@@ -59,9 +59,10 @@ def answer_lines(name: str, chunk: int, chunk_seed: int) -> int:
 def cut_pieces(record: Record, chunk_cut: ChunkCut) -> Iterator[str]:
     """The record's `chunks`, or its `text`, cut as asked."""
     given_chunks = record.get("chunks")
-    text_parts = [text_of(record, "text")]
     if isinstance(given_chunks, list):
         text_parts = [str(chunk) for chunk in given_chunks]
+    else:
+        text_parts = [text_of(record, "text")]
     if chunk_cut.size <= 0 and chunk_cut.seed < 0:
         yield from text_parts
         return
