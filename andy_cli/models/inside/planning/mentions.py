@@ -142,7 +142,7 @@ class Mentions:
         readings = list_readings(question, answered)
         named = {*find_plain_words(question)} - list_said_words() - LINKS - MEANINGS.keys()
         by_words = [
-            rarity + NAMED * (not named.isdisjoint(names))
+            rarity + (0.0 if named.isdisjoint(names) else NAMED)
             for rarity, names in zip(
                 sum_words(readings, self._stems_of_lines), self._names_in_lines, strict=True
             )
