@@ -67,19 +67,6 @@ def test_what_was_refused_then_was_not_done_in_the_next_process_either(
         assert ("(not verified)" in done.out) is (not flags)
 
 
-def test_what_a_file_was_said_to_hold_is_looked_up_in_the_next_process_too(
-    home: Path, here: Path
-) -> None:
-    (here / "notes.txt").write_text("Marie asks the bank about the loan.\nThe room is 2.\n")
-    call = called("read_file", '{"path": "notes.txt"}')
-    for words, is_marked in ("will ask the bank for the loan", True), ("asks the bank", False):
-        told = streamed(f'It says: "Marie {words}".')
-        with ModelServer([call, streamed("It is about a loan."), told, told]) as server:
-            run(server, "read notes.txt", home=home, cwd=here)
-            done = run(server, "-c", "quote the line with the bank", home=home, cwd=here)
-        assert ("(not verified)" in done.out) is is_marked
-
-
 @contextmanager
 def chatting(
     script: Sequence[Answer], *arguments: str, folder: Path

@@ -366,8 +366,6 @@ def warn_of_unread(conversation: Conversation, answer: str) -> str:
 
 MAX_EARLIER_MESSAGES = 500
 """Messages before a turn that are searched for names: no model is sent more of them."""
-MAX_EARLIER_RESULTS = 20
-"""The newest, which are taken apart for an answer without any call."""
 
 
 def collect_evidence(conversation: Conversation, state: TurnState) -> Evidence:
@@ -381,14 +379,7 @@ def collect_evidence(conversation: Conversation, state: TurnState) -> Evidence:
     if attached:  # it may be what a file holds that the user names
         known_texts.append(user)
     actions = tuple(conversation.tools.actions)
-    found_before = tuple(message.content for message in earlier if message.role == "tool")
-    return Evidence(
-        tuple(state.results),
-        user + attached,
-        tuple(known_texts),
-        actions,
-        earlier_results=found_before[-MAX_EARLIER_RESULTS:],
-    )
+    return Evidence(tuple(state.results), user + attached, tuple(known_texts), actions)
 
 
 async def doubt_announcement(conversation: Conversation, state: TurnState) -> AsyncIterator[Event]:

@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from andy_cli.agent.grounding.action_claims import find_action_claims
-from andy_cli.agent.grounding.change_claims import find_change_claims
-from andy_cli.agent.grounding.count_claims import find_count_claims
 from andy_cli.agent.grounding.evidence import Claim, Evidence, EvidenceIndex, is_json
 from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures
 from andy_cli.agent.grounding.figures.figure_claims import (
@@ -17,11 +15,9 @@ from andy_cli.agent.grounding.figures.figure_claims import (
     count_digits,
     find_figure_claims,
     find_figures,
-    find_weekday_claims,
     is_precise,
 )
 from andy_cli.agent.grounding.figures.row_claims import find_row_claims
-from andy_cli.agent.grounding.known_lines import keep_claims_of_lines
 from andy_cli.agent.grounding.name_claims import NameChecker
 from andy_cli.agent.grounding.text.segmentation import (
     OUTPUT,
@@ -47,31 +43,21 @@ def find_unsupported_claims(
     spoken = split_sentences(prose)
     quoted = find_quoted_lines(prose)
     own = [sentence for sentence in spoken if not find_span(sentence.end, quoted)]
-    claims = [
-        *find_action_claims(own, index, prose, answer),
-        *find_change_claims(own, index),
-        *find_count_claims(own, index),
-    ]
+    claims = list(find_action_claims(own, index, prose))
     code_text = "\n".join(answer[start:end] for start, end in code)
     if evidence.results:
         claims += find_strange_values(prose, code_text, spoken, index, figures)
-    elif evidence.earlier_results:
-        index = EvidenceIndex(evidence.look_back())
-        strange = list(find_strange_values(prose, code_text, spoken, index, figures))
-        claims += keep_claims_of_lines(strange, spoken, index.given)
     return drop_overlaps(claims)
 
 
 def find_strange_values(
     prose: str, code: str, spoken: Sequence[Sentence], index: EvidenceIndex, figures: bool
 ) -> Iterator[Claim]:
-    """Find the names that stand nowhere and the weekdays that a date does not have; `figures`: and
-    the figures that nothing supports."""
+    """Find the names that stand nowhere; `figures`: and the figures that nothing supports."""
     names = NameChecker(prose, code, spoken, index)
     yield from names.find_claims()
-    evidence_figures = EvidenceFigures(index)
-    yield from find_weekday_claims(prose, spoken, evidence_figures)
     if figures:
+        evidence_figures = EvidenceFigures(index)
         stated = find_figures(prose, names.taken)
         yield from find_figure_claims(prose, stated, spoken, evidence_figures)
         yield from find_row_claims(stated, spoken, evidence_figures)
@@ -85,7 +71,7 @@ def is_worth_asking(claim: Claim) -> bool:
         return is_amount and count_digits(claim.text) >= MIN_DIGITS[claim.kind]
     if claim.kind in COUNTED_KINDS:
         return is_precise(claim.text) and not YEAR.fullmatch(claim.text)
-    return claim.kind not in ROUGH_KINDS
+    return claim.kind != "item"
 
 
 def drop_overlaps(claims: Sequence[Claim]) -> tuple[Claim, ...]:
@@ -100,7 +86,6 @@ def drop_overlaps(claims: Sequence[Claim]) -> tuple[Claim, ...]:
 
 
 OF_ANOTHER_ROW = " (what was found has this figure in another row)"
-ROUGH_KINDS = frozenset("weekday spelled item source".split())
 MIN_DIGITS = {"entry": 2, "row": 4}
 """Digits from which a figure of another row is worth asking about: more in a sentence (`row`) than
 in a line of a table or a list (`entry`), which is more certain."""

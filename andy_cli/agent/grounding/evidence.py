@@ -333,10 +333,6 @@ class ActionRecord(NamedTuple):
         return self.status is Status.SUCCESS
 
     @property
-    def is_new_success(self) -> bool:
-        return self.ok and not self.earlier
-
-    @property
     def text(self) -> str:
         return f"{self.tool}\n{self.action}\n{self.did}\n{self.arguments}"
 
@@ -362,13 +358,6 @@ class Evidence(NamedTuple):
     """None where it is not known which calls were made."""
     not_done: tuple[str, ...] = ()
     """Actions, in words, that were asked for and not done."""
-    earlier_results: tuple[str, ...] = ()
-    """Those of the turns before, of which an answer without any call tells."""
-
-    def look_back(self) -> "Evidence":
-        """Take the results of the turns before for those of this one."""
-        history = tuple(text for text in self.history if text not in self.earlier_results)
-        return self._replace(results=self.earlier_results, history=history)
 
 
 class Claim(NamedTuple):
@@ -414,8 +403,6 @@ QUESTION_MARKS = frozenset("?？؟")
 MAX_GIVEN = 20_000
 """Characters of a text that is looked at for what it tells."""
 TEXT_START = Expression(r"[:：]|\n|(?<!\w)[\"'“„«「]")
-STEM_LETTERS = 4
-"""Letters by which two words may be forms of one."""
 MAX_OCCURRENCES = 64
 """Places at which a word is looked for, so that one which is part of many costs no more."""
 
@@ -462,20 +449,6 @@ class EvidenceIndex:
             for language in detect_languages(sentence.text):
                 reports.append((names, find_reported_actions(language, sentence.text)))
         return reports
-
-    @cached_property
-    def key_words(self) -> set[str]:
-        return find_key_words(self.given)
-
-    @cached_property
-    def user_key_words(self) -> set[str]:
-        return find_key_words(fold_text(self.evidence.user))
-
-    @cached_property
-    def earlier_key_words(self) -> set[str]:
-        """The key words of what was said before and of the calls."""
-        actions = (action.text for action in self.evidence.actions or ())
-        return find_key_words(fold_text("\n".join([*self.evidence.history, *actions])))
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -599,13 +572,6 @@ def find_names(text: str) -> frozenset[str]:
     """Find the files, addresses and ids that a text names; each sentence is compared with the same
     request."""
     return frozenset(NAME.findall(fold_text(text)))
-
-
-def find_key_words(text: str) -> set[str]:
-    """Find the files that a folded text names, the words of their names and the beginnings of its
-    other longer words."""
-    stems = {word[:STEM_LETTERS] for word in split_words(text) if len(word) >= STEM_LETTERS}
-    return stems.union(FILE.findall(text))
 
 
 def split_identifier(identifier: str) -> set[str]:

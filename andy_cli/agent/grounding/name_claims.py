@@ -7,7 +7,6 @@ figures, and by nothing else, a sentence is also tied to the line of a result th
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from fnmatch import fnmatchcase
 
 from andy_cli.agent.grounding.evidence import (
     Claim,
@@ -25,8 +24,6 @@ from andy_cli.agent.grounding.text.segmentation import (
     Sentence,
     find_lists,
     find_sentence,
-    find_series,
-    find_table_columns,
     fold_text,
     has_word,
     locate_clause,
@@ -37,7 +34,6 @@ from andy_cli.agent.grounding.text.segmentation import (
 )
 from andy_cli.agent.grounding.text.vocabulary import EXTENSIONS, LIBRARIES
 from andy_cli.compiler.expression import Expression
-from andy_cli.messages import Effect
 
 EXTENSION = "|".join(sorted(EXTENSIONS, key=len, reverse=True))
 STOP = r"\s<>\"'`|*\0\u3000-\u303f\uff00-\uffef“”„«»"
@@ -59,10 +55,6 @@ ID = Expression(
     r"|(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40})(?![\w/-]|\.\d)"
 )
 HASH = Expression(r"(?<!\w)(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?!\w)")
-PHONE = Expression(
-    r"(?<![\w.:/-])(?!\d{1,2}[-/]\d{1,2}[-/]\d{2,4}(?!\d))"  # no date
-    r"(?:\+\d|0)\d{1,3}[ /()-]{1,2}\d[\d ()/-]{4,}\d(?![\w:/-])"
-)
 CODE = Expression(r"(?<!`)`([^`\n]+)`(?!`)")
 QUOTE = Expression(
     r"“([^”\n]{1,160})”|„([^“”\n]{1,160})[“”]|«\s?([^»\n]{1,160}?)\s?»|「([^」\n]{1,160})」"
@@ -117,13 +109,6 @@ class NameChecker:
         yield from self._check_quotations()
         for group in find_lists(self._prose):
             yield from self._find_unknown_items(group)
-        for column in find_table_columns(self._prose):
-            yield from self._find_unknown_items(drop_total(column, self._prose))
-        for sentence in self._spoken:
-            for names in find_series(sentence):
-                # The first word of a sentence has a capital whatever it is.
-                begins = names[0].start == sentence.start and not self._knows(names[0].text)
-                yield from self._find_unknown_items(names[begins:])
 
     def _check_form(
         self, kind: str, pattern: Expression, holds: Callable[[str, EvidenceIndex], bool]
@@ -135,7 +120,7 @@ class NameChecker:
             self.taken.append((start, end))
             if not text or PLACEHOLDER.search(text):
                 continue
-            if holds(text, self.index) and not self._is_told_as_found(text, start):
+            if holds(text, self.index):
                 continue
             is_supposed = self._is_supposed(start) or self._stands_in_command(kind, text)
             if not is_supposed or (kind in EXACT and self._is_half_known(text)):
@@ -167,15 +152,6 @@ class NameChecker:
         may be done, as with a script that it shows (`python report.py`)."""
         command = rf"\w[ \t]+[^\s\w]*{re.escape(name)}(?!\w)"
         return kind in PLACES and re.search(command, self._code) is not None
-
-    def _is_told_as_found(self, text: str, position: int) -> bool:
-        """Tell whether a customary file that nobody knows stands beside one that is known: then the
-        sentence tells of what is there."""
-        if fold_text(text) not in CUSTOMARY or self._knows(text):
-            return False
-        sentence = find_sentence(self._spoken, position)
-        others = FILE.compiled.findall(sentence.text) if sentence else []
-        return any(self._knows(name) for name in others if fold_text(name) not in CUSTOMARY)
 
     def _is_among_known(self, match: re.Match[str]) -> bool:
         """Tell whether the sentence has other names set as code, and all of them are known."""
@@ -257,22 +233,6 @@ def is_telling(text: str) -> bool:
     return bool(plain) and not SMALL_WORD.fullmatch(plain)
 
 
-def drop_total(column: Sequence[ListEntry], text: str) -> Sequence[ListEntry]:
-    """Leave out the cell of a last row that may be a total: such a row has a name and figures, and
-    no other word."""
-    row_start = text.rfind("\n", 0, column[-1].start) + 1
-    row, _, _ = text[row_start:].partition("\n")
-    cells_of_words = [
-        cell for cell in row.split("|") if any(map(str.isalpha, cell)) and not has_digits(cell)
-    ]
-    is_entry = len(cells_of_words) > 1 and has_digits(row)
-    return column if is_entry else column[:-1]
-
-
-def has_digits(text: str) -> bool:
-    return any(map(str.isdigit, text))
-
-
 def may_be_item(entry: ListEntry) -> bool:
     return is_telling(entry.text) and len(split_words(entry.text)) < 9
 
@@ -298,9 +258,7 @@ def holds_file(text: str, index: EvidenceIndex) -> bool:
     name_stem, _, extension = name.rpartition(".")
     if name in CUSTOMARY or (extension in {"js", "net", "io"} and name_stem in LIBRARIES):
         return True
-    has_words = any(separator in name for separator in " _-")
-    is_known = any(map(index.contains, list_file_readings(name)))
-    return is_known or (has_words and index.contains_words(name))
+    return any(map(index.contains, list_file_readings(name)))
 
 
 def split_path(path: str) -> list[str]:
@@ -310,40 +268,9 @@ def split_path(path: str) -> list[str]:
 
 def holds_path(text: str, index: EvidenceIndex) -> bool:
     path = fold_text(remove_escapes(text)).replace("\\", "/").rstrip("/ .")
-    path_names = split_path(path)
-    if not path_names or NO_PATH.fullmatch(path) or is_whole_path_known(path, index):
+    if NO_PATH.fullmatch(path) or index.contains(path):
         return True
-    known_text = index.text.replace("\\", "/")
-    is_file = len(path_names) > 1 and "." in path_names[-1]
-    if is_file and f"/{path_names[-1]}" in known_text:
-        # Where whole paths are given, this must be the end of one of them.
-        path_end = "/".join(path_names[-2:])
-        return all(part in known_text for part in (path_end, *path_names))
-    if path.startswith(("/home/", "/users/")):
-        path_names = path_names[2:] or path_names
-    return all(map(index.contains_name, path_names))
-
-
-def is_whole_path_known(path: str, index: EvidenceIndex) -> bool:
-    """Tell whether a path stands somewhere as a whole, or a call that changed files made it, as it
-    had the folder and the file (`archive/a.txt`)."""
-    if index.contains(path):
-        return True
-    *folder, name = split_path(path)
-    for action in index.evidence.actions or ():
-        has_written = action.ok and action.effect is Effect.WRITE
-        if has_written and has_both(folder, name, action.arguments):
-            return True
-    return False
-
-
-def has_both(folder: list[str], name: str, arguments: str) -> bool:
-    """Tell whether the folder is one of the arguments, and the file or a pattern of it another."""
-    paths = list(filter(None, map(split_path, QUOTED.compiled.findall(fold_text(arguments)))))
-    return folder in paths and any(fnmatchcase(name, path[-1]) for path in paths)
-
-
-QUOTED = Expression(r'"([^"\n]*)"')
+    return all(map(index.contains_name, split_path(path)))
 
 
 def holds_url(text: str, index: EvidenceIndex) -> bool:
@@ -374,14 +301,6 @@ def holds_id(text: str, index: EvidenceIndex) -> bool:
     return name in index.text or HASH.search(index.text) is None
 
 
-BETWEEN_DIGITS = Expression(r"(?<=\d)[ ()/.-]+(?=[\d(])")
-
-
-def holds_phone(text: str, index: EvidenceIndex) -> bool:
-    digits = "".join(filter(str.isdecimal, text))
-    return digits[-7:] in BETWEEN_DIGITS.sub("", index.text)
-
-
 FORMS: Sequence[tuple[str, Expression, Callable[[str, EvidenceIndex], bool]]] = (
     ("url", URL, holds_url),
     ("address", ADDRESS, holds_address),
@@ -390,7 +309,6 @@ FORMS: Sequence[tuple[str, Expression, Callable[[str, EvidenceIndex], bool]]] = 
     ("path", PATH, holds_path),
     ("file", FILE, holds_file),
     ("id", ID, holds_id),
-    ("phone", PHONE, holds_phone),
 )
 
 SNIPPET = 160

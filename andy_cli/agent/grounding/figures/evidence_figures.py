@@ -4,14 +4,10 @@ Nothing else is reckoned: of many figures any could be made. Pure.
 """
 
 import itertools
-import math
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import date, timedelta
 from functools import cached_property
-from typing import NamedTuple
 
 from andy_cli.agent.grounding.evidence import MAX_OCCURRENCES, EvidenceIndex, ResultTable
 from andy_cli.agent.grounding.figures.quantities import (
@@ -25,43 +21,31 @@ from andy_cli.agent.grounding.figures.quantities import (
     find_date_pieces,
     find_dates,
     find_times,
-    find_weekday,
     read_clock_seconds,
     read_duration,
     read_number,
     read_number_word,
     read_size,
 )
-from andy_cli.agent.grounding.text.segmentation import fold_text, split_words
-from andy_cli.agent.grounding.text.vocabulary import WEEKDAYS
 from andy_cli.compiler.expression import Expression
 
 PLAIN_NUMBER = Expression(r"\d{1,15}(?:\.\d{1,12})?")
 NUMBER_PART = Expression(r"[\d.]")
 LONGER_NUMBER = Expression(r"\d|\.\d")
-CHECKBOX = Expression(r"^\s*[-*+] \[[ x]\]", re.M)
 UNITS_OF_BYTES = (1, 1e3, 1e6, 1e9, 2**10, 2**20, 2**30)
 UNITS_OF_SECONDS = (0.001, 1, 60, 3600)
 MAX_TIME = 1e9
 CLOCK_TIMES = 12
 """Times of day of which each two may be the ends of a duration."""
-FEW_DURATIONS, DAY_MINUTES = 3, 1440
-FEW_SPANS = 3
-"""Numbers that may be days from the one date that the evidence has."""
+
 FEW_COLUMNS = 3
 """Of fewer the sum is that of two, which is seldom a total."""
+FEW_DURATIONS, DAY_MINUTES = 3, 1440
 GROUPED_COLUMNS = 8
 MAX_COMPARED_ROWS = 500
 FEW_ROWS = 12
 CHANCE = 100
 """Smaller figures come about by chance where each pair of columns is reckoned with."""
-
-
-class NamedRows(NamedTuple):
-    """Rows of a table, what each is called by, and their columns of numbers."""
-
-    names: Sequence[str]
-    columns: Sequence[Sequence[float]]
 
 
 class EvidenceFigures:
@@ -75,46 +59,18 @@ class EvidenceFigures:
         return frozenset(find_dates("\n".join(find_date_pieces(self._text, self.index.words))))
 
     @cached_property
-    def due_days(self) -> frozenset[PartialDate]:
-        """The days that lie as many days after the one date of the evidence as a whole number of it
-        says (`30 days net`), where these are few."""
-        starts = {day for day in self.days if day.year and day.day}
-        spans = {int(value) for value in self.numbers.values if 1 < value < 366 and not value % 1}
-        spans.difference_update(*starts)
-        if len(starts) > 1 or len(spans) > FEW_SPANS:
-            return frozenset()
-        return frozenset(itertools.starmap(add_days, itertools.product(starts, spans)))
-
-    @cached_property
-    def weekdays(self) -> frozenset[int]:
-        words, text = self.index.words, self._text
-        dated = map(find_weekday, self.days)
-        weekdays = {number for number in dated if number is not None}
-        for name, number in WEEKDAYS.items():
-            is_word = name in words or f"{name}s" in words
-            if is_word or (not (name.isascii() and name.isalpha()) and name in text):
-                weekdays.add(number)
-        return frozenset(weekdays)
-
-    @cached_property
     def minutes(self) -> frozenset[int]:
-        return frozenset(time.minutes for time in find_times(self._text))
-
-    def holds_time(self, minutes: int) -> bool:
-        """Tell whether it is a time of the evidence, or the end of what begins at one."""
-        return minutes in self.minutes or minutes in self._ends
+        return frozenset(find_times(self._text))
 
     @cached_property
-    def _ends(self) -> frozenset[int]:
+    def ends(self) -> frozenset[int]:
         """The times at which a duration of the evidence ends that begins at one of its times, where
         both are few."""
         durations = {int(seconds) // 60 for seconds in find_durations(self._text)}
         if len(self.minutes) > CLOCK_TIMES or len(durations) > FEW_DURATIONS:
             return frozenset()
-        starts_and_durations = itertools.product(self.minutes, durations)
-        return frozenset(
-            (start + duration) % DAY_MINUTES for start, duration in starts_and_durations
-        )
+        pairs = itertools.product(self.minutes, durations)
+        return frozenset((start + duration) % DAY_MINUTES for start, duration in pairs)
 
     @cached_property
     def numbers(self) -> NumberLine:
@@ -128,7 +84,7 @@ class EvidenceFigures:
 
     @cached_property
     def counts(self) -> NumberLine:
-        """Count rows, how many of one value a column has, and ticks of a list."""
+        """Count rows, and how many of one value a column has."""
         counts: set[int] = set()
         longest = []
         for tables in self.index.by_result:
@@ -140,8 +96,6 @@ class EvidenceFigures:
                 groups = Counter(map(str, values))
                 counts.update(groups.values())
                 counts.add(len(groups))
-        for result in self.index.results:
-            counts.update(Counter(CHECKBOX.compiled.findall(result)).values())
         return NumberLine(map(float, {*counts, sum(longest), len(longest)}))
 
     @cached_property
@@ -154,21 +108,6 @@ class EvidenceFigures:
             totals.update(compare_columns(columns))
             totals.update(compute_row_totals(columns))
         return NumberLine({*totals, *map(abs, totals)})  # what was spent is told without its sign
-
-    def add_up_named(self, text: str) -> Iterator[float]:
-        """Count and add up the rows that a text names."""
-        stream = f" {' '.join(split_words(fold_text(text)))} "
-        words = frozenset(stream.split(" "))
-        for rows in self._named_rows if text else ():
-            is_named = [
-                name.partition(" ")[0] in words and f" {name} " in stream for name in rows.names
-            ]
-            yield float(sum(is_named))
-            yield from (sum(itertools.compress(numbers, is_named)) for numbers in rows.columns)
-
-    @cached_property
-    def _named_rows(self) -> list[NamedRows]:
-        return [rows for table in self.index.tables for rows in find_named_rows(table)]
 
     @cached_property
     def bytes(self) -> NumberLine:
@@ -188,7 +127,6 @@ class EvidenceFigures:
             values.add(sum(find_durations(result)))
         times = itertools.combinations(sorted(self.minutes)[:CLOCK_TIMES], 2)
         values.update((later - earlier) * 60.0 for earlier, later in times)
-        values.update(compute_spans(find_clock_readings(self._text)))
         return NumberLine(values)
 
     @cached_property
@@ -227,37 +165,9 @@ def is_written(
     return False
 
 
-def add_days(day: PartialDate, count: int) -> PartialDate:
-    """Add days to a whole date; to one that no calendar has, nothing."""
-    try:
-        later = date(*day) + timedelta(count)
-    except (ValueError, OverflowError):
-        return day
-    return PartialDate(later.year, later.month, later.day)
-
-
 def find_durations(text: str) -> Iterator[float]:
     for match in DURATION.finditer(text):
         yield from (duration.value for duration in read_duration(match[0]))
-
-
-def find_clock_readings(text: str) -> list[int]:
-    """Find the times that are written with seconds, as seconds since midnight, in their order."""
-    readings = []
-    for match in CLOCK.finditer(text):
-        hour, minute, second = (int(part or 0) for part in match.groups())
-        if match[3] and hour < 24:
-            readings.append(hour * 3600 + minute * 60 + second)
-    return readings
-
-
-def compute_spans(readings: Sequence[int]) -> Iterator[float]:
-    """Compute how long it is from each of few times to each later one, and from each to the next,
-    which may be of the next day."""
-    few_readings = sorted(set(readings))[:CLOCK_TIMES]
-    yield from (later - earlier for earlier, later in itertools.combinations(few_readings, 2))
-    for reading, next_reading in itertools.pairwise(readings):
-        yield float((next_reading - reading) % (DAY_MINUTES * 60))
 
 
 def compute_clock_totals(result: str) -> Iterator[float]:
@@ -284,8 +194,6 @@ def compute_column_totals(table: ResultTable) -> Iterator[float]:
             yield from (sum(column), sum(column) / len(column), max(column) - min(column))
             if 2 < len(column) <= FEW_ROWS:  # all but one
                 yield from (sum(column) - number for number in column)
-            if math.isclose(sum(column[:-1]), column[-1]):  # the last row is the total
-                yield column[-1]
 
 
 def compute_row_totals(columns: Sequence[Sequence[float]]) -> Iterator[float]:
@@ -295,20 +203,6 @@ def compute_row_totals(columns: Sequence[Sequence[float]]) -> Iterator[float]:
         return
     sums = [sum(row) for row in zip(*columns, strict=True)]
     yield from (total / divisor for total in (*sums, sum(sums)) for divisor in (1, len(columns)))
-
-
-def find_named_rows(table: ResultTable) -> Iterator[NamedRows]:
-    """Find the columns in which each row has something of its own by which it may be named."""
-    if not table.sure or len(table.rows) > MAX_COMPARED_ROWS:
-        return
-    columns = list_number_columns(table)
-    for column in table.columns.values():
-        texts = list(map(str, column))
-        if len(set(texts)) < len(table.rows):
-            continue
-        names = list(map(fold_text, texts))
-        if len(set(names)) == len(table.rows) and not "".join(names).isdecimal():
-            yield NamedRows([" ".join(split_words(name)) for name in names], columns)
 
 
 def compare_columns(columns: Sequence[Sequence[float]]) -> Iterator[float]:

@@ -15,7 +15,6 @@ from andy_cli.agent.grounding.evidence import Claim, EvidenceIndex
 from andy_cli.agent.grounding.figures.evidence_figures import CHANCE, EvidenceFigures
 from andy_cli.agent.grounding.figures.quantities import (
     ANY_NUMBER,
-    COMPACT,
     DATE,
     DURATION,
     FIGURE,
@@ -24,13 +23,9 @@ from andy_cli.agent.grounding.figures.quantities import (
     SIZE,
     TIME,
     UNITS_OF_TIME,
-    WEEKDAY,
-    ClockTime,
     NumberLine,
     PartialDate,
     Quantity,
-    find_dates,
-    find_weekday,
     is_possible,
     list_days,
     read_clock_seconds,
@@ -45,11 +40,10 @@ from andy_cli.agent.grounding.text.segmentation import (
     Sentence,
     find_lists,
     find_sentence,
-    find_table_columns,
     fold_text,
     split_words,
 )
-from andy_cli.agent.grounding.text.vocabulary import NUMBER_WORDS, STOP, WEEKDAYS
+from andy_cli.agent.grounding.text.vocabulary import STOP
 from andy_cli.compiler.expression import Expression
 
 PERCENT = Expression(
@@ -64,21 +58,13 @@ PLAIN = Expression(
     re.I,
 )
 ORDINAL = Expression(r"\b\d+(?:st|nd|rd|th|er|ème|º|ª)\b|第\d+", re.I)
-COUNTED = sorted((word for word, value in NUMBER_WORDS.items() if value > 1), key=len, reverse=True)
-SPELLED = Expression(rf"(?<!\w)(?:{'|'.join(COUNTED)})(?!\w)", re.I)
-DAY_NAME = Expression(
-    rf"(?<!\w)(?:{WEEKDAY})s?(?!\w)|[月火水木金土日]曜日?|(?:星期|周)[一二三四五六日]"
-    r"|(?<=[\0日][(（])[月火水木金土日](?=[)）])",
-    re.I,
+PHONE = Expression(
+    r"(?<![\w.:/-])(?!\d{1,2}[-/]\d{1,2}[-/]\d{2,4}(?!\d))"  # no date
+    r"(?:\+\d|0)\d{1,3}[ /()-]{1,2}\d[\d ()/-]{4,}\d(?![\w:/-])"
 )
-MAX_BESIDE = 24
-"""Characters beside a weekday in which its date may stand."""
-BEFORE_DATE = Expression(r"(?:,\s?[^\W\d]{2,3})?[\s,.、*_]*")
-"""Between a weekday and its date: `, dem `."""
 KINDS: Sequence[tuple[str, Expression]] = (
-    ("date", DATE), ("size", SIZE), ("time", TIME), ("duration", DURATION), ("percent", PERCENT),
-    ("version", VERSION), ("", ORDINAL), ("weekday", DAY_NAME), ("number", PLAIN),
-    ("spelled", SPELLED),
+    ("", PHONE), ("date", DATE), ("size", SIZE), ("time", TIME), ("duration", DURATION),
+    ("percent", PERCENT), ("version", VERSION), ("", ORDINAL), ("number", PLAIN),
 )  # fmt: skip
 
 
@@ -126,11 +112,8 @@ def is_marker(figure: AnswerFigure, sentence: Sentence) -> bool:
 
 def read_values(figure: AnswerFigure) -> list[Quantity]:
     match figure.kind:
-        case "date" | "weekday" | "version":
+        case "date" | "version":
             return []
-        case "spelled":
-            value = read_number_word(figure.text)
-            return [] if value is None else [Quantity(float(value), 0.1)]
         case "time" | "duration":
             seconds = [Quantity(value, 30) for value in read_clock_seconds(figure.text)]
             return seconds or read_duration(figure.text)
@@ -148,26 +131,13 @@ PRECISE = 3
 """Digits of a figure that does not come about by chance."""
 
 
-def is_computed(
-    figure: AnswerFigure, supported: Sequence[AnswerFigure], is_exact: bool = False
-) -> bool:
+def is_computed(figure: AnswerFigure, supported: Sequence[AnswerFigure]) -> bool:
     """Tell whether the answer itself shows how the figure comes about: from two of those near it,
-    or as the sum of them all, or of those with as many decimals. `is_exact`: it is not rounded.
-    """
-    sought = read_values(figure)
-    if is_exact:
-        sought = list(map(make_exact, sought))
+    or as the sum of them all."""
     near_figures = [other for other in supported if abs(other.start - figure.start) < MAX_DISTANCE]
-    operands = [values[0] for other in near_figures if (values := read_values(other))]
-    results = NumberLine(combine(operands, sought))
-    return any(map(results.has_near, sought))
-
-
-def combine(operands: Sequence[Quantity], sought: Sequence[Quantity]) -> Iterator[float]:
-    """Reckon with the last of the numbers, and add up those with as many decimals as `sought`."""
-    yield from combine_pairs([operand.value for operand in operands][-MAX_OPERANDS:])
-    slack = min((quantity.slack for quantity in sought), default=0.0)
-    yield sum(operand.value for operand in operands if operand.slack == slack)
+    operands = [values[0].value for other in near_figures if (values := read_values(other))]
+    results = NumberLine(combine_pairs(operands[-MAX_OPERANDS:]))
+    return any(map(results.has_near, read_values(figure)))
 
 
 def make_exact(quantity: Quantity) -> Quantity:
@@ -193,9 +163,11 @@ def count_digits(text: str) -> int:
     return sum(map(str.isdigit, text))
 
 
-def list_factors(figures: Sequence[AnswerFigure]) -> list[float]:
-    """List the small numbers of an answer, and the periods, that one may multiply or divide by."""
-    values = set(list_likeliest_values(figures))
+def list_factors(prose: str, figures: Sequence[AnswerFigure]) -> list[float]:
+    """List the small numbers of an answer, in words too, and the periods, that one may multiply or
+    divide by."""
+    spelled = filter(None, map(read_number_word, split_words(fold_text(prose))))
+    values = {*list_likeliest_values(figures), *map(float, spelled)}
     small = [value for value in values if 1 < value < CHANCE and not value * 2 % 1]
     return [factor for number in (*small, *PERIODS) for factor in (number, 1 / number)]
 
@@ -277,8 +249,7 @@ def holds_date(text: str, evidence_figures: EvidenceFigures) -> bool:
 
 
 def is_known_date(day: PartialDate, evidence_figures: EvidenceFigures) -> bool:
-    known_days = itertools.chain(evidence_figures.days, evidence_figures.due_days)
-    return any(is_same_date(day, other) for other in known_days)
+    return any(is_same_date(day, other) for other in evidence_figures.days)
 
 
 def is_same_date(day: PartialDate, known_day: PartialDate) -> bool:
@@ -294,99 +265,11 @@ def holds_time(text: str, evidence_figures: EvidenceFigures) -> bool:
     match = TIME.match(text)
     if match is None:
         return True
-    if all(is_known_time(readings, evidence_figures) for readings in read_time(match)):
+    known = (evidence_figures.minutes, evidence_figures.ends)
+    if all(any(not times.isdisjoint(end) for times in known) for end in read_time(match)):
         return True
-    seconds = list(read_clock_seconds(text))
-    if COMPACT.fullmatch(text):  # `3 h 27` may be how long it takes
-        seconds += [duration.value for duration in read_duration(text)]
+    seconds = read_clock_seconds(text)
     return any(evidence_figures.seconds.has_near(Quantity(value, 0.5)) for value in seconds)
-
-
-def is_known_time(readings: Iterable[ClockTime], evidence_figures: EvidenceFigures) -> bool:
-    return any(evidence_figures.holds_time(time.minutes) for time in readings)
-
-
-def holds_weekday(text: str, evidence_figures: EvidenceFigures) -> bool:
-    number = read_weekday(text)
-    return number is None or not evidence_figures.weekdays or number in evidence_figures.weekdays
-
-
-def read_weekday(text: str) -> int | None:
-    """Count from 0 for a Monday."""
-    name = text.casefold()
-    return WEEKDAYS.get(name, WEEKDAYS.get(name.removesuffix("s"), WEEKDAYS.get(f"{name[0]}曜日")))
-
-
-def find_weekday_claims(
-    prose: str, spoken: Sequence[Sentence], evidence_figures: EvidenceFigures
-) -> Iterator[Claim]:
-    """Find the weekdays beside a date of the evidence that falls on another one: by the calendar,
-    where its year is known, in a year that is spoken of too, and as it stands there."""
-    wish = evidence_figures.index.evidence.user
-    told_weekdays: dict[PartialDate, set[int | None]] | None = None
-    for weekday, days in pair_weekdays(prose):
-        sentence = find_sentence(spoken, weekday.start)
-        same = list_same_dates(days, evidence_figures)
-        number = read_weekday(weekday.text)
-        if not same or sentence is None or sentence.question:
-            continue
-        known = list_weekdays(same, f"{wish}\n{sentence.text}")
-        if number in known:
-            continue
-        if told_weekdays is None:  # a look at each weekday of the results
-            told_weekdays = read_told_weekdays(evidence_figures.index.text)
-        known.update(*(told_weekdays.get(day, ()) for _, day in same))
-        if known and number not in known:
-            yield Claim(weekday.text, weekday.start, weekday.end, "calendar")
-
-
-def pair_weekdays(text: str) -> Iterator[tuple[AnswerFigure, list[PartialDate]]]:
-    """Pair each weekday with the date beside it, in its readings: `Friday, 8 May`, `5/8 (Fri)`."""
-    figures = find_figures(text, ()) if DAY_NAME.search(text) else []
-    for first, second in itertools.pairwise(figures):
-        gap, is_before = text[first.end : second.start], first.kind == "weekday"
-        weekday, date = (first, second) if is_before else (second, first)
-        is_beside = BEFORE_DATE.fullmatch(gap) if is_before else gap.strip() in ("(", "（")
-        if is_beside and (weekday.kind, date.kind) == ("weekday", "date"):
-            yield weekday, [*find_dates(fold_text(date.text))]
-
-
-def list_same_dates(
-    days: Sequence[PartialDate], evidence_figures: EvidenceFigures
-) -> list[tuple[PartialDate, PartialDate]]:
-    """List the readings of a date, each with a date of the evidence that is the same."""
-    pairs = itertools.product(days, evidence_figures.days)
-    return [
-        (day, known) for day, known in pairs if day.day == known.day and is_same_date(day, known)
-    ]
-
-
-def list_weekdays(same: Sequence[tuple[PartialDate, PartialDate]], told: str) -> set[int | None]:
-    """List the weekdays of a date by the calendar: in its year, else in that of the evidence or in
-    one that is told (`In 2025, 8 May is a Thursday`)."""
-    years = {int(year) for year in YEAR.compiled.findall(told)}
-    weekdays = {
-        find_weekday(day._replace(year=year))
-        for day, known in same
-        for year in (day.year or known.year, *(years if known.year and not day.year else ()))
-    }
-    return weekdays - {None}
-
-
-def read_told_weekdays(text: str) -> dict[PartialDate, set[int | None]]:
-    """Read which weekdays stand beside each date."""
-    weekdays: dict[PartialDate, set[int | None]] = {}
-    for weekday, days in pair_long_text(text):
-        for day in days:
-            weekdays.setdefault(day, set()).add(read_weekday(weekday.text))
-    return weekdays
-
-
-def pair_long_text(text: str) -> Iterator[tuple[AnswerFigure, list[PartialDate]]]:
-    for match in DAY_NAME.finditer(text):
-        yield from pair_weekdays(
-            text[max(0, match.start() - MAX_BESIDE) : match.end() + MAX_BESIDE]
-        )
 
 
 def holds_size(text: str, evidence_figures: EvidenceFigures) -> bool:
@@ -427,11 +310,6 @@ def holds_number(text: str, evidence_figures: EvidenceFigures) -> bool:
     return any(map(evidence_figures.has_near, readings + scaled))
 
 
-def holds_number_word(text: str, evidence_figures: EvidenceFigures) -> bool:
-    value = read_number_word(text)
-    return value is None or evidence_figures.has_near(Quantity(value, 0.1))
-
-
 def holds_version(text: str, evidence_figures: EvidenceFigures) -> bool:
     return fold_text(text).lstrip("v") in evidence_figures.index.text
 
@@ -439,12 +317,10 @@ def holds_version(text: str, evidence_figures: EvidenceFigures) -> bool:
 HOLDS: dict[str, Callable[[str, EvidenceFigures], bool]] = {
     "date": holds_date,
     "time": holds_time,
-    "weekday": holds_weekday,
     "size": holds_size,
     "duration": holds_duration,
     "percent": holds_percent,
     "number": holds_number,
-    "spelled": holds_number_word,
     "version": holds_version,
 }
 
@@ -456,22 +332,18 @@ def find_figure_claims(
     evidence_figures: EvidenceFigures,
 ) -> Iterator[Claim]:
     """Find the figures told of something that the results know, and that nothing supports."""
-    groups = [*find_lists(prose), *find_table_columns(prose)]
     supported = [figure for figure in figures if HOLDS[figure.kind](figure.text, evidence_figures)]
     unknown = set(figures).difference(supported)
-    totals = evidence_figures.add_up_named(prose if unknown else "")
-    listed = NumberLine([*map(float, map(len, groups)), *totals])
-    factors, shares = list_factors(figures), list_shares(figures)
+    listed = NumberLine(map(float, map(len, find_lists(prose))))
+    factors, shares = list_factors(prose, figures), list_shares(figures)
     for figure in figures:
         if figure not in unknown or not is_checkable(figure, spoken, evidence_figures):
             continue
         if is_multiple(figure, factors, shares, evidence_figures):
             supported.append(figure)
             continue
-        line_start = prose.rfind("\n", 0, figure.start) + 1
-        in_table = prose[line_start:].lstrip().startswith("|")
         is_of_listed = any(map(listed.has_near, read_values(figure)))
-        if not is_of_listed and not is_computed(figure, supported, is_exact=in_table):
+        if not is_of_listed and not is_computed(figure, supported):
             yield Claim(figure.text, figure.start, figure.end, figure.kind)
 
 
@@ -522,8 +394,6 @@ def is_about(
 ) -> bool:
     """Tell whether its sentence shares a telling word with the results: of other things everybody
     may know figures. A short answer is about what was asked."""
-    if figure.kind == "spelled":
-        return is_counted(figure, sentence, index)
     if figure.kind == "number" and YEAR.fullmatch(figure.text) and not YEAR.search(index.given):
         return False
     if not has_kind(figure, sentence, index):
@@ -532,13 +402,6 @@ def is_about(
     if share_word(text, index, is_short or figure.kind == "date"):
         return True
     return not text.isascii() and share_letters(text, index)
-
-
-def is_counted(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> bool:
-    """Tell whether the results know what a spelled number counts: `three songs`."""
-    following_text = fold_text(sentence.text[figure.end - sentence.start :][:40])
-    words = split_words(following_text)[:2]
-    return any(word not in STOP and index.contains_stem(word) for word in words)
 
 
 def share_word(text: str, index: EvidenceIndex, with_question: bool = False) -> bool:

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from datetime import date
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.text.vocabulary import MONTHS, NUMBER_WORDS, WEEKDAYS
+from andy_cli.agent.grounding.text.vocabulary import MONTHS, NUMBER_WORDS
 from andy_cli.compiler.expression import Expression
 
 BEGINNING = "|".join(sorted({name[:3] for name in MONTHS}))
 """Looked for first: that is far quicker than to try every name at every word."""
 
 MONTH = f"(?={BEGINNING})(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})"
-WEEKDAY = "|".join(sorted((name for name in WEEKDAYS if len(name) > 4), key=len, reverse=True))
 SPAN = (
     r"(?:\s?(?:[-–—]|to|bis|until|and|und)\s?(?P<{}>\d{{1,2}})(?:st|nd|rd|th)?"
     r"(?![\d:]|[.,]\d|\s+[a-z]+s\b))?"
@@ -129,22 +128,8 @@ def find_date_pieces(text: str, words: Set[str]) -> set[str]:
     return date_pieces
 
 
-def find_weekday(day: PartialDate) -> int | None:
-    """Count from 0 for a Monday; None when the date is not complete or does not exist."""
-    try:
-        return date(*day).weekday()
-    except ValueError:
-        return None
-
-
-ZONES = {
-    "z": 0, "utc": 0, "gmt": 0, "cet": 60, "cest": 120, "bst": 60, "est": -300, "edt": -240,
-    "cst": -360, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480, "pdt": -420, "jst": 540,
-    "ist": 330, "eet": 120, "eest": 180, "msk": 180,
-}  # fmt: skip
-
 ZONE = (
-    r"(?:\s?(?P<zone>utc|gmt|cest|cet|bst|est|edt|cst|cdt|mst|mdt|pst|pdt|jst|ist|eest"
+    r"(?:\s?(?:utc|gmt|cest|cet|bst|est|edt|cst|cdt|mst|mdt|pst|pdt|jst|ist|eest"
     r"|eet|msk|z|(?(s1)[+-]\d\d:?\d\d|z))\b)?"
 )
 
@@ -166,25 +151,16 @@ TIME = Expression(
 )
 
 
-class ClockTime(NamedTuple):
-    """Minutes since midnight; `offset` is its zone in minutes east of Greenwich, if named."""
-
-    minutes: int
-    offset: int | None = None
-
-
-def read_time(match: re.Match[str]) -> list[list[ClockTime]]:
-    """Read a match of TIME; one list of meanings for each end of a span."""
+def read_time(match: re.Match[str]) -> list[list[int]]:
+    """Read a match of TIME as minutes since midnight; one list of meanings for each end of a
+    span."""
     groups = match.groupdict()
     form_number = next(form_number for form_number in "1234567" if groups.get(f"h{form_number}"))
     minute = read_minute(groups.get(f"n{form_number}"))
     day_half = (groups.get(f"half{form_number}") or "").casefold()
-    offset = read_offset(groups["zone"])
-    times = list_hours(
-        int(groups[f"h{form_number}"]), minute, day_half, offset, form_number in "157"
-    )
+    times = list_hours(int(groups[f"h{form_number}"]), minute, day_half, form_number in "157")
     if int(groups["s1"] or 0) >= 30:
-        times += [ClockTime((time.minutes + 1) % 1440, time.offset) for time in times]
+        times += [(time + 1) % 1440 for time in times]
     return [times, read_span_start(groups)] if groups["from"] else [times]
 
 
@@ -192,44 +168,31 @@ def read_minute(text: str | None) -> int:
     return 30 if text == "半" else int(text or 0)
 
 
-def read_span_start(groups: Mapping[str, str | None]) -> list[ClockTime]:
+def read_span_start(groups: Mapping[str, str | None]) -> list[int]:
     hour, minute = int(groups["from"] or 0), int((groups["from_minutes"] or ":0")[1:])
-    return [time for day_half in "ap" for time in list_hours(hour, minute, day_half, None, False)]
+    return [time for day_half in "ap" for time in list_hours(hour, minute, day_half, loose=False)]
 
 
-def list_hours(
-    hour: int, minute: int, day_half: str, offset: int | None, loose: bool
-) -> list[ClockTime]:
+def list_hours(hour: int, minute: int, day_half: str, loose: bool) -> list[int]:
     """List what an hour may mean; a `loose` one may also be of the afternoon."""
     if hour > 24 or minute > 59:
         return []
     if day_half:
-        hour = hour % 12 + (12 if day_half == "p" else 0)
-        return [ClockTime(hour * 60 + minute, offset)]
-    times = [ClockTime(hour % 24 * 60 + minute, offset)]
+        return [(hour % 12 + (12 if day_half == "p" else 0)) * 60 + minute]
+    times = [hour % 24 * 60 + minute]
     if loose and 1 <= hour < 12:
-        times.append(ClockTime((hour + 12) * 60 + minute, offset))
+        times.append((hour + 12) * 60 + minute)
     return times
 
 
-def list_times(match: re.Match[str]) -> list[ClockTime]:
+def list_times(match: re.Match[str]) -> list[int]:
     """List the times of a match of TIME in all its meanings."""
     return [time for end in read_time(match) for time in end]
 
 
-def find_times(text: str) -> Iterator[ClockTime]:
+def find_times(text: str) -> Iterator[int]:
     for match in TIME.finditer(text):
         yield from list_times(match)
-
-
-def read_offset(zone_text: str | None) -> int | None:
-    """Read the minutes of a time zone east of Greenwich."""
-    if not zone_text:
-        return None
-    if zone_text[0] in "+-":
-        minutes = int(zone_text[1:3]) * 60 + int(zone_text[-2:])
-        return -minutes if zone_text[0] == "-" else minutes
-    return ZONES[zone_text.casefold()]
 
 
 NUMBER = (

@@ -83,9 +83,7 @@ class Language:
         self._done: Mapping[str, list[str]] = table["done"]
         self._own_forms: Mapping[str, list[str]] = table.get("own_forms", {})
         self._intends: list[str] = table.get("intends", [])
-        self._words: Mapping[str, list[str]] = {
-            key: table[key] for key in ("unreal", "others", "now")
-        }
+        self._words: Mapping[str, list[str]] = {key: table[key] for key in ("unreal", "others")}
         self._finished_forms: dict[str, re.Pattern[str]] = {}
         self._patterns: dict[tuple[str, str], Sequence[re.Pattern[str]]] = {}
         self._named: dict[str, Sequence[str]] = {}
@@ -113,11 +111,6 @@ class Language:
     def others(self) -> re.Pattern[str]:
         """Words that say that somebody else did it."""
         return self._compile_words(self._words["others"])
-
-    @cached_property
-    def now(self) -> re.Pattern[str]:
-        """Words that say that something is otherwise than before."""
-        return self._compile_words(self._words["now"])
 
     @cached_property
     def intends(self) -> re.Pattern[str]:

@@ -81,8 +81,6 @@ EMPHASIS = ("**", "__", "`", '"', "”", "」", "»", "*")
 
 CLOSERS = str.maketrans("“「«", "”」»")
 
-RULED = frozenset("|-: +")
-
 
 class Sentence(NamedTuple):
     """A sentence, or a line; `text` stands at `start` in the answer."""
@@ -246,62 +244,3 @@ def read_entry(text: str, start: int) -> ListEntry:
 def has_word(text: str) -> bool:
     """Tell whether a text is more than signs."""
     return "_" in text or any(map(str.isalnum, text))
-
-
-NAME_WORD = Expression(r"[^\W\d_][\w'’-]*")
-BETWEEN_NAMES = Expression(r",? (?:[^\W\d_]{1,3} )?")
-"""A comma, or a short word as `and`, `och`, `y`."""
-
-
-def find_series(sentence: Sentence) -> list[list[ListEntry]]:
-    """Find the names, in capitals, that stand one after the other: `Anna Berg, Olle och Sara`."""
-    series: list[list[ListEntry]] = []
-    last_end = -1
-    for match in NAME_WORD.finditer(sentence.text):
-        if not match[0][0].isupper():
-            continue
-        start = sentence.start + match.start()
-        between = sentence.text[last_end : match.start()] if last_end >= 0 else ""
-        if between == " ":
-            first = series[-1].pop()
-            series[-1].append(ListEntry(f"{first.text} {match[0]}", first.start))
-        elif BETWEEN_NAMES.fullmatch(between):
-            series[-1].append(ListEntry(match[0], start))
-        else:
-            series.append([ListEntry(match[0], start)])
-        last_end = match.end()
-    return series
-
-
-def find_table_columns(text: str) -> list[list[ListEntry]]:
-    """Find the columns of the tables, each as its cells without the head."""
-    columns: list[list[ListEntry]] = []
-    table: list[list[ListEntry]] = []
-    row, start = -1, 0
-    for line in text.split("\n"):
-        if line.lstrip().startswith("|") or line.count("|") >= 2:
-            row += 1
-            if row > 0 and not set(line.strip()) <= RULED:
-                add_row(table, split_cells(line, start))
-        elif row >= 0:
-            columns += table
-            row, table = -1, []
-        start += len(line) + 1
-    return columns + table
-
-
-def add_row(columns: list[list[ListEntry]], cells: Sequence[ListEntry]) -> None:
-    for column_index, cell in enumerate(cells):
-        if column_index == len(columns):
-            columns.append([])
-        columns[column_index].append(cell)
-
-
-def split_cells(line: str, start: int) -> list[ListEntry]:
-    cells = []
-    for cell_text in line.split("|"):
-        name = cell_text.strip(PEEL)
-        cells.append(ListEntry(name, start + cell_text.find(name) if name else start))
-        start += len(cell_text) + 1
-    inner = line.strip()
-    return cells[(1 if inner.startswith("|") else 0) : (-1 if inner.endswith("|") else None)]

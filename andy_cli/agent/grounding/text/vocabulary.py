@@ -20,19 +20,6 @@ MONTHS = {
     for name in names.split()
 }
 
-WEEKDAYS = {
-    name: number
-    for number, names in enumerate(
-        """monday mon montag lundi lunes segunda-feira lunedì понедельник 月曜日 星期一 周一
-        tuesday tue tues dienstag mardi martes terça-feira martedì вторник 火曜日 星期二 周二
-        wednesday wed mittwoch mercredi miércoles quarta-feira mercoledì среду 水曜日 星期三 周三
-        thursday thu thurs donnerstag jeudi jueves quinta-feira giovedì четверг 木曜日 星期四 周四
-        friday fri freitag vendredi viernes sexta-feira venerdì пятницу пятница 金曜日 星期五 周五
-        saturday sat samstag samedi sábado sabato субботу суббота 土曜日 星期六 周六
-        sunday sun sonntag dimanche domingo domenica воскресенье 日曜日 星期日 周日""".split("\n")
-    )
-    for name in names.split()
-}
 
 NUMBER_WORDS = {
     name: number
