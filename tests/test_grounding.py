@@ -523,6 +523,7 @@ def test_what_a_file_holds_may_be_told_once_it_was_read() -> None:
 def test_a_word_for_done_may_answer_what_is_said_after_an_action() -> None:
     earlier = deed("delete", Effect.ACT, "delete a.txt")._replace(earlier=True)
     assert texts("All set!", Evidence((), "thanks", (), (earlier,))) == []
+    assert texts("Done.", Evidence((), "and now delete b.txt", (), (earlier,))) == ["Done"]
 
 
 def test_a_file_that_a_shown_command_names_is_no_find() -> None:

@@ -124,14 +124,16 @@ def find_finished_word(answer: str) -> str:
 
 
 def is_nothing_done(index: EvidenceIndex) -> bool:
-    """Tell whether nothing stands after such a word: what was tried in this turn did not succeed,
-    or nothing was tried, nor done before, as where it answers a thank-you."""
+    """Tell whether nothing stands behind such a word: what was tried in this turn did not succeed,
+    or nothing was tried, nor done before to what the user names now: a thank-you names nothing."""
     actions = index.evidence.actions
     if actions is None:
         return False
     current_actions = [action for action in actions if not action.earlier]
     tried = list(filter(may_be_wish, current_actions))
-    return not any(map(has_succeeded, tried or current_actions or list_tried(index)))
+    named = find_names(index.evidence.user)
+    earlier = [act for act in list_tried(index) if not named or named & find_names(act.text)]
+    return not any(map(has_succeeded, tried or current_actions or earlier))
 
 
 def may_be_wish(action: ActionRecord) -> bool:
