@@ -656,6 +656,27 @@ def test_a_refusal_of_the_models_server_is_passed_on(tmp_path: Path, path: str) 
         assert json.loads(answer)["error"]["type"] == "rate_limit_error"
 
 
+@pytest.mark.parametrize("path", BODIES)
+def test_clients_learn_that_a_prompt_is_too_long_as_their_api_says_it(
+    tmp_path: Path, path: str
+) -> None:
+    said = "This model's maximum context length is 4096 tokens, your prompt has 5000."
+    with (
+        ModelServer([refused(400, said)], checked=False) as server,
+        serving(tmp_path, "--upstream", server.url, "--model", "m", "--dialect", "hermes") as at,
+    ):
+        code, answer = posted(at + path, BODIES[path])
+    error = json.loads(answer)["error"]
+    assert code == 400
+    if path == MESSAGES:
+        assert error == {
+            "type": "invalid_request_error",
+            "message": f"prompt is too long: {said}",
+        }
+    else:
+        assert (error["code"], error["message"]) == ("context_length_exceeded", said)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "last"), [(MESSAGES, "event: error"), (RESPONSES, "event: response.failed")]
@@ -694,6 +715,7 @@ def test_an_item_that_is_not_there_is_not_found(
     error = json.loads(answer)["error"]
     assert (code, error["type"], error["param"]) == (404, "invalid_request_error", "input")
     assert "Item with id 'msg_1' not found" in error["message"]
+    assert "`store` false" in error["message"]
 
 
 def test_a_reference_to_an_item_of_the_same_input_is_no_second_item() -> None:

@@ -414,6 +414,8 @@ KINDS = {
     529: "overloaded_error",
 }
 """Status -> type of an error; what is not here is the client's below 500, the server's above."""
+TOO_LONG = "prompt is too long"
+"""The beginning of Anthropic's own message, which has no code: its clients look for these words."""
 
 
 class MessagesWriter:
@@ -542,7 +544,10 @@ class MessagesWriter:
 def write_messages_error(api_error: ApiError) -> dict[str, object]:
     usual_kind = "invalid_request_error" if api_error.status < 500 else "api_error"
     kind = KINDS.get(api_error.status, usual_kind)
-    error_record: dict[str, object] = {"type": kind, "message": api_error.message}
+    message = api_error.message
+    if api_error.code == "context_length_exceeded" and TOO_LONG not in message:
+        message = f"{TOO_LONG}: {message}"
+    error_record: dict[str, object] = {"type": kind, "message": message}
     if api_error.details:
         error_record["details"] = api_error.details
     return {"type": "error", "error": error_record}

@@ -336,8 +336,8 @@ def _read_item(
     if is_reference(item):
         raise ApiError(
             404,
-            f"Item with id '{item_id(item)}' not found. Items are not persisted here; send the "
-            "item itself, or remove it from your input.",
+            f"Item with id '{item_id(item)}' not found. Items are not persisted here: with "
+            "`store` false clients send the item itself. Or remove it from your input.",
             param="input",
         )
     type = str(item.get("type") or "message")
