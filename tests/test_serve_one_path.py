@@ -216,6 +216,56 @@ def test_json_that_a_client_wants_comes_without_the_words_and_the_fence_around_i
             assert words_of(served.post(body), stream) == words
 
 
+@pytest.mark.parametrize("tools", [False, True], ids=["words", "tools"])
+def test_values_of_json_that_a_client_wants_are_corrected_where_it_is_not_begun(
+    tools: bool, tmp_path: Path
+) -> None:
+    plain, fenced = '{"age": "42"}', 'Here:\n```json\n{"age": "42"}\n```'
+
+    def answer(received: Received) -> Answer:
+        text = str(received.body["messages"][-1]["content"])
+        return streamed(text) if received.body.get("stream") else whole({"content": text})
+
+    with (
+        ModelServer(answer, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for asked, stream in ((plain, False), (fenced, False), (fenced, True)):
+            messages = [{"role": "user", "content": asked}]
+            wanted = {**WANTED_FORMATS[PATHS[0]], "messages": messages}
+            body = {**wire_body(PATHS[0], tools, stream), **wanted}
+            assert words_of(served.post(body), stream) == '{"age": 42}'
+
+
+@pytest.mark.parametrize("dialect", ["native", "hermes"])
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_the_arguments_of_a_demanded_tool_are_a_call_of_it(
+    dialect: str, stream: bool, tmp_path: Path
+) -> None:
+    """As libraries get data from a model: by a tool that it must call."""
+    texts = ('{"name": "Ann", "age": 42}', 'It is:\n```json\n{"name": "Ann", "age": "42"}\n```')
+    properties = {"name": {"type": "string"}, "age": {"type": "integer"}}
+    parameters = {"type": "object", "properties": properties, "required": ["name", "age"]}
+    tool = {"type": "function", "function": {"name": "Person", "parameters": parameters}}
+
+    def answer(received: Received) -> Answer:
+        text = str(received.body["messages"][-1]["content"])
+        return streamed(text) if received.body.get("stream") else whole({"content": text})
+
+    with (
+        ModelServer(answer, checked=False) as server,
+        serving(server.url, "--model", "m", "--dialect", dialect, home=tmp_path) as served,
+    ):
+        for text in texts:
+            messages = [{"role": "user", "content": text}]
+            tools = [tool, {"type": "function", "function": {"name": "now"}}]
+            body = {"model": "m", "messages": messages, "tools": tools, "stream": stream}
+            response = served.post({**body, "tool_choice": "required"})
+            assert "tool_calls" in response.text
+            assert json.dumps('{"name": "Ann", "age": 42}')[1:-1] in response.text
+    assert len(server.requests) == len(texts)
+
+
 @pytest.mark.parametrize("dialect", ["native", "hermes"])
 @pytest.mark.parametrize("tools", [False, True], ids=["words", "tools"])
 def test_the_schema_of_an_answer_is_told_to_a_model_whose_server_takes_none(

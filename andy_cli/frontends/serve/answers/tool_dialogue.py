@@ -28,7 +28,7 @@ from andy_cli.compiler.library import word_markers
 from andy_cli.compiler.mapper.mapper import find_tool
 from andy_cli.errors import ModelError
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue, constrain_reply
-from andy_cli.frontends.serve.answers.formatted_answer import FormattedAnswerParser
+from andy_cli.frontends.serve.answers.formatted_answer import FormattedAnswerParser, find_arguments
 from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser, Span
 from andy_cli.frontends.serve.answers.streamed_calls import EarlyCall
 from andy_cli.frontends.serve.upstream.tool_catalogue import ToolCatalogue
@@ -78,7 +78,9 @@ def make_reader(dialogue: ToolDialogue) -> QuoteAwareParser:
     schema = dialogue.chat_request.answer_schema
     if schema is None:
         return QuoteAwareParser(make_compiler, partial(is_text, dialogue))
-    return FormattedAnswerParser(make_compiler, partial(is_text, dialogue), schema)
+    return FormattedAnswerParser(
+        make_compiler, partial(is_text, dialogue), schema, dialogue.chat_request.stream
+    )
 
 
 def choose_compiler(dialogue: ToolDialogue) -> Callable[[Collection[Span]], Compiler]:
@@ -420,12 +422,29 @@ async def find_requests(dialogue: ToolDialogue, reply: ModelReply) -> Understood
             tuple(pass_call(request, at) for at, request in enumerate(compiled.requests))
         )
     understood = await understand_reply(dialogue, compiled, reply_text)
+    if may_run_calls(reply.finish):
+        understood = await add_bare_arguments(dialogue, compiled, understood)
     if compiled.incomplete and may_run_calls(reply.finish) and not understood.note:
         note = WORDS if dialogue.chat_request.choice.how == "none" else UNREADABLE
         understood = understood._replace(note=note)
     if dialogue.catalogue is None:
         return understood
     return await look_up_tools(dialogue, dialogue.catalogue, understood)
+
+
+async def add_bare_arguments(
+    dialogue: ToolDialogue, compiled: CompiledReply, understood: UnderstoodReply
+) -> UnderstoodReply:
+    """Add the call that is demanded where its arguments alone were written, and are those of one
+    tool: so do many models that are asked for data by a tool."""
+    if not dialogue.must or understood.calls or understood.invalid_calls:
+        return understood
+    text = "\n".join((compiled.text, *understood.foreign))
+    found = ((name, find_arguments(text, tool)) for name, tool in dialogue.wanted_tools.items())
+    requests = tuple(ToolRequest(name, arguments) for name, arguments in found if arguments)
+    if len(requests) != 1:
+        return understood
+    return await understand_reply(dialogue, compiled._replace(requests=requests), "")
 
 
 def ask_again(
