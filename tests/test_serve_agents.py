@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.apart import PYTHON, there
-from tests.model_server import Answer, ModelServer, Received
+from tests.model_server import Answer, ModelServer, Received, refused
 from tests.node import installed
 from tests.served import ANSWER, PLAYING, calls, replied, serving, without_tools
 
@@ -225,6 +225,47 @@ def test_opencode_looks_and_plays(package: str, wire: str, home: Path, work: Pat
         with urllib.request.urlopen(f"{address}/calls.json") as answer:
             assert {each["surface"] for each in json.load(answer)["calls"]} == {wire}
     assert (work / "player.conf").read_text() == "volume = 3\nnow = song1.mp3\n"
+
+
+def claude_code(address: str, home: Path, work: Path) -> str:
+    """What `claude -p` says in the end."""
+    program = installed("@anthropic-ai/claude-code@2.1.197") / ".bin/claude"
+    known = {"ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": "none", "ANTHROPIC_MODEL": "m"}
+    off = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "CLAUDE_CODE_MAX_RETRIES": "0"}
+    allowed = ["--allowedTools", "Bash(ls:*)", "Read", "Edit"]
+    return run([program, "-p", TASK, *allowed], home, work, **known, **off)
+
+
+def player_of_claude_code(work: Path) -> Script:
+    """As `player`, with two calls at once."""
+    file = str(work / "player.conf")
+
+    def script(last: str) -> Sequence[str]:
+        if "has been updated" in last:
+            return ANSWER[:9], ANSWER[9:]
+        if "now = nothing" in last:
+            return (calls("Edit", file_path=file, old_string="nothing", new_string="song1.mp3"),)
+        if "player.conf" in last:
+            listing = calls("Bash", command="ls -l", description="List files with sizes")
+            return "Both. ", calls("Read", file_path=file), "\n", listing
+        return "I will look.\n", calls("Bash", command="ls", description="List files")
+
+    return script
+
+
+def test_claude_code_looks_and_plays(home: Path, work: Path) -> None:
+    (work / "player.conf").write_text("volume = 3\nnow = nothing\n")
+    with before(home, agent(player_of_claude_code(work))) as (address, server):
+        assert ANSWER in claude_code(address, home, work)
+    assert (work / "player.conf").read_text() == "volume = 3\nnow = song1.mp3\n"
+    assert len(server.requests) == 4
+
+
+def test_claude_code_is_told_that_a_prompt_is_too_long(home: Path, work: Path) -> None:
+    too_long = refused(400, "This model's maximum context length is 9 tokens, you requested 99.")
+    wrong = pytest.raises(AssertionError, match="Prompt is too long")
+    with before(home, lambda _: too_long) as (address, _), wrong:
+        claude_code(address, home, work)
 
 
 def aider(address: str, home: Path, work: Path, file: str) -> str:

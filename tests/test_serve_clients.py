@@ -294,11 +294,28 @@ def test_the_tool_runner_of_anthropic_lists_and_plays(at: At, stream: bool) -> N
     assert at.played((calls, "".join(block.text for block in last.content if block.type == "text")))
 
 
-@pytest.mark.parametrize("wire", ["chat", "responses"])
-@pytest.mark.parametrize("how", ["whole", "streamed"])
-def test_a_javascript_client_lists_and_plays(at: At, wire: str, how: str, tmp_path: Path) -> None:
-    modules = installed("openai@7.57.0")
-    script = shutil.copy(Path(__file__).parent / "openai_clients.mjs", tmp_path)
+AI_SDK = ("ai@6.0.326", "zod@4.6.7", "@ai-sdk/openai@3.0.141", "@ai-sdk/anthropic@3.0.140")
+AI_SDK_WIRES = ("compatible", "chat", "responses", "messages")
+HOW = ("whole", "streamed")
+PACKAGES = {
+    "openai_clients.mjs": ("openai@7.57.0",),
+    "ai_sdk_clients.mjs": (*AI_SDK, "@ai-sdk/openai-compatible@2.0.92"),
+}
+
+
+@pytest.mark.parametrize(
+    ("program", "wire", "how"),
+    [
+        *(("openai_clients.mjs", wire, how) for wire in ("chat", "responses") for how in HOW),
+        *(("ai_sdk_clients.mjs", wire, "streamed") for wire in AI_SDK_WIRES),
+        ("ai_sdk_clients.mjs", "compatible", "whole"),
+    ],
+)
+def test_a_javascript_client_lists_and_plays(
+    at: At, program: str, wire: str, how: str, tmp_path: Path
+) -> None:
+    modules = installed(*PACKAGES[program])
+    script = shutil.copy(Path(__file__).parent / program, tmp_path)
     (tmp_path / "node_modules").symlink_to(modules)
     scene = json.dumps({"task": TASK, "files": FILES, "tools": FUNCTIONS})
     done = subprocess.run(
