@@ -38,10 +38,11 @@ BARE_KEY = Expression(r"([{,]\s*)([A-Za-z_][\w-]*)(\s*:)")
 CONSTANT = Expression(r"\b(True|False|None|nan|NaN|Infinity)\b")
 CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 TRIPLE = Expression(r'"""(.*?)"""', re.S)
+# The last repetition is greedy alone: Python before 3.11.5 loses a possessive one that goes back.
 TEMPLATE = Expression(
     rf"{DOUBLE_QUOTED}|{SINGLE_QUOTED}"
     r"|(?P<before>[:\[,]\s*+)`"
-    r"(?P<body>(?:[^`\\]++|\\.|`(?!\s*+(?:[,}\]]|\+\s*+`))(?:[^`\\]++|\\.)*+`)*+)"
+    r"(?P<body>(?:[^`\\]++|\\.|`(?!\s*+(?:[,}\]]|\+\s*+`))(?:[^`\\]++|\\.)*+`)*)"
     r"(?:`|\Z|\\\Z)",
     re.S,
 )
