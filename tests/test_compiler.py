@@ -203,6 +203,17 @@ def test_code_ends_at_a_run_of_as_many_backticks_as_began_it(run: str, size: int
     assert found.text == f"{code}{line} and"
 
 
+@pytest.mark.parametrize("size", [1, 5, 99])
+@pytest.mark.parametrize("inside", ["{}", "for example\n{}\nor so", "``` {} "])
+def test_what_is_commented_out_of_a_page_is_no_request(inside: str, size: int) -> None:
+    call = '<tool_call>{"name": "ping"}</tool_call>'
+    comment = f"a --> b\n<!-- {inside.format(call)} -->"
+    reply = f"{comment} and {call}"
+    found = compiled([reply[at : at + size] for at in range(0, len(reply), size)])
+    assert [each.name for each in found.requests] == ["ping"]
+    assert found.text == f"{comment} and"
+
+
 def test_a_request_in_closed_reasoning_is_a_rehearsal() -> None:
     result = compiled(["<think>DEAR ANDYBOT, PING</think>No."])
     assert (result.text, result.requests) == ("No.", ())

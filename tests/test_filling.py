@@ -203,6 +203,7 @@ def test_what_stands_in_quotation_marks_of_any_language_is_one_thing(written: st
     assert (thing.kind, thing.text) == ("quote", "Für Marlene")
 
 
+@pytest.mark.slow
 def test_a_number_out_of_range_is_no_value(encoder: Encoder) -> None:
     assert fill(encoder, PLAY, "play a.mp3 at volume 40").values["volume"] == "40"
     assert "volume" not in fill(encoder, PLAY, "play a.mp3 at volume 140").values
@@ -410,6 +411,7 @@ def test_what_is_numbered_by_letters_and_digits_is_one_value(
     assert not find_things("covers CD, the TV, an e-bike, 2nd of mp3 and I")
 
 
+@pytest.mark.slow
 def test_a_thing_goes_to_the_parameter_that_it_is_of(encoder: Encoder) -> None:
     words: Schema = {"type": "string"}
     choice = command("Assign a stenographer", "name", "case_number", name=words, case_number=words)
@@ -479,6 +481,7 @@ def test_what_is_no_hour_is_none(said: str) -> None:
     assert find_hours(said) == []
 
 
+@pytest.mark.slow
 def test_a_number_behind_the_name_of_another_parameter_is_none_of_this_one(
     encoder: Encoder,
 ) -> None:
@@ -493,6 +496,7 @@ def test_a_number_behind_the_name_of_another_parameter_is_none_of_this_one(
     assert found == {"from_pond": "2", "to_pond": "11"}
 
 
+@pytest.mark.slow
 def test_the_number_of_a_house_is_no_number_of_anything_else(encoder: Encoder) -> None:
     place: Schema = {"type": "string", "description": "street address"}
     trucks: Schema = {"type": "integer", "description": "how many trucks"}
@@ -517,6 +521,7 @@ def test_a_weekday_is_a_day_and_no_name(encoder: Encoder) -> None:
     assert fill(encoder, book, "put the Dolphins down for thursday").values == {"day": "thursday"}
 
 
+@pytest.mark.slow
 def test_a_member_that_is_said_and_no_other_is_meant(encoder: Encoder) -> None:
     """Though the encoder has granite nearer: it knows gritstone less well."""
     kinds = ["gritstone", "limestone", "slate", "granite", "sandstone"]
@@ -541,6 +546,7 @@ def test_yes_and_no_may_be_members_of_an_enumeration(encoder: Encoder) -> None:
     assert fill(encoder, report, "the lift squeaks").values == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "street"),
     [
@@ -557,6 +563,7 @@ def test_a_street_stands_beside_the_number_of_a_house(
     assert found.values == {"address": street}
 
 
+@pytest.mark.slow
 def test_a_name_that_owns_something_is_said_without_the_ending(encoder: Encoder) -> None:
     ready = command(
         "Tell whether glasses are finished",
@@ -605,6 +612,7 @@ def test_no_request_is_too_odd_to_be_read(encoder: Encoder, said: str) -> None:
         Filler(encoder).fill(choice, said, known)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("about", "name", "described", "said", "value"),
     [
@@ -849,6 +857,7 @@ CLOSE = command(
 )
 
 
+@pytest.mark.slow
 def test_a_number_is_the_value_of_what_alone_may_still_take_it(encoder: Encoder) -> None:
     old = "mach den old Keller bitte auf 11,5 Grad"
     assert fill(encoder, CLIMATE, old).values == {"cellar": "old", "celsius": "11.5"}
@@ -856,12 +865,14 @@ def test_a_number_is_the_value_of_what_alone_may_still_take_it(encoder: Encoder)
     assert fill(encoder, TOKENS, tokens).values == {"count": "6", "pitch": "41"}
 
 
+@pytest.mark.slow
 def test_a_number_in_letters_counts_in_whatever_language_it_is(encoder: Encoder) -> None:
     filler = Filler(encoder)
     found = filler.fill(BEST, "wer sind die drei schnellsten im Labor", NOTHING).values
     assert found == {"top": "3", "room": "Labor"}
 
 
+@pytest.mark.slow
 def test_a_proper_name_is_taken_before_other_words(encoder: Encoder) -> None:
     filler = Filler(encoder)
     said = "nobody drives over the Furka for the next 12 hrs"
@@ -936,6 +947,7 @@ def test_where_words_have_no_vectors_the_form_of_words_tells_which_are_the_value
     assert [item.name for item in fill(letters, size, "one green tea").missing] == ["size"]
 
 
+@pytest.mark.slow
 def test_no_word_is_in_two_values(encoder: Encoder) -> None:
     name: Schema = {"type": "string", "description": "name of the guest"}
     room: Schema = {"type": "string", "description": "name of the room"}

@@ -916,6 +916,7 @@ def test_another_conversation_has_nothing_to_take_back(workspace: Path) -> None:
     assert undoing.take_back_last() == ""
 
 
+@pytest.mark.slow
 def test_a_thousand_files_are_one_call_and_more_are_refused(workspace: Path) -> None:
     make(workspace, *(f"box/{number}.txt" for number in range(batches.MAX_ITEMS + 1)))
     assert "more than 1,000 files" in refused("move", paths=["box/*"], destination="new")

@@ -891,6 +891,7 @@ def test_a_hundred_equal_lines_are_an_answer(tmp_path: Path) -> None:
         assert run(server, tmp_path, "write it a hundred times") == Done(0, "".join(lines), "")
 
 
+@pytest.mark.slow
 def test_the_long_answer_of_the_benchmarks_is_read_to_its_end(tmp_path: Path) -> None:
     pieces = words(20_000)
     with ModelServer([streamed(*pieces)]) as server:

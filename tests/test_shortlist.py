@@ -109,6 +109,7 @@ def test_the_likeliest_is_asked_for_in_other_words(tmp_path: Path) -> None:
     assert rank_by_meaning(said, {}, encoder) == []
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_named_and_what_is_wanted_first_stays() -> None:
     tools = Registry(
         a_tool(verb, thing) for verb in ("sign", "weigh") for thing in THINGS

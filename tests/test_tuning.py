@@ -95,6 +95,7 @@ def test_a_member_is_found_that_is_meant_in_other_words(tmp_path: Path) -> None:
         assert filler.fill(report, said, Known()).values == wanted, said
 
 
+@pytest.mark.slow
 def test_a_value_is_found_by_how_it_stands_in_the_request(tmp_path: Path) -> None:
     count = {"type": "integer"}
     score = {

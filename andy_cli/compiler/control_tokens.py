@@ -77,6 +77,9 @@ _FENCES = _name_protocol(_JOINTS, ("call", "code", "use", "request"))
 FENCES = (frozenset(_FENCES) | RESULT_FENCES) - {"functioncode", "functionuse"}
 """Info words of fences that hold protocol, whatever stands in them."""
 
+COMMENT = ("<!--", "-->")
+"""The opener and the closer of a comment in a page."""
+
 ANSWER_TAGS = ("answer", "final_answer", "final", "response")
 ANSWERS = tuple(f"<{name}>" for name in ANSWER_TAGS)
 """Tokens with which an answer begins that stands after thoughts."""

@@ -34,6 +34,7 @@ from andy_cli.compiler.control_tokens import (
     ANSWER_ENDS,
     ANSWERS,
     CLOSERS,
+    COMMENT,
     FENCES,
     HARMONY,
     REASONING,
@@ -441,6 +442,8 @@ class Lexer:
             if self._code and len(self._code) < FENCE:
                 self._turn_code("", start)
             return False
+        if marker_text in COMMENT:
+            return self._follow_comment(marker_text, start)
         is_fence = marker_text[0] == "`" or marker_text == "~~~"
         if self._code and not is_fence:
             return False
@@ -448,6 +451,15 @@ class Lexer:
         lead = earlier_lead or held_text[line_start:start].lstrip(BLANKS)[:1]
         found_marker = FoundMarker(marker_text, held_text, start, lead, final)
         return self._follow_backticks(found_marker) if is_fence else self._take_marker(found_marker)
+
+    def _follow_comment(self, mark: str, start: int) -> bool:
+        """Keep track of comments of a page, which are code: what is commented out is not meant."""
+        opener, closer = COMMENT
+        if mark == opener and not self._code:
+            self._turn_code(opener, start)
+        elif mark == closer and self._code == opener:
+            self._turn_code("", start + len(closer))
+        return False
 
     def _follow_backticks(self, found_marker: FoundMarker) -> bool | None:
         """Keep track of inline code and fences; True if a fence may be a request's own.

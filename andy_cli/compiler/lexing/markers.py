@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, TypeVar
 from andy_cli.compiler.bodies.calls import name_spellings
 from andy_cli.compiler.control_tokens import (
     BEGUN,
+    COMMENT,
     FORMS,
     LITERAL,
     NESTED,
@@ -199,7 +200,9 @@ Key = TypeVar("Key", str, Form)
 
 
 class Marker(NamedTuple):
-    kind: Literal["opener", "reasoning", "reasoned", "token", "foreign", "result", "closer"]
+    kind: Literal[
+        "opener", "reasoning", "reasoned", "token", "foreign", "result", "closer", "comment"
+    ]
     """`token`: a control token of a template. `foreign`: words that begin somebody else's turn."""
     where: Where = "anywhere"
     dialects: tuple[Dialect, ...] = ()
@@ -387,6 +390,7 @@ class Markers:
     def _add_framework(self, reads_calls: bool) -> None:
         """Add the markers of templates: control tokens, reasoning, the turns of others."""
         self._exact |= dict.fromkeys(LITERAL, Marker("token"))
+        self._exact |= dict.fromkeys(COMMENT, Marker("comment"))
         self._exact |= dict.fromkeys(REASONING, Marker("reasoning"))
         self._exact |= dict.fromkeys((*SPLITTING, *STRIPPED_CLOSERS), Marker("reasoned"))
         if reads_calls:
