@@ -96,6 +96,8 @@ PATIENCE, ALARMS = 500_000, 5_000
 of nothing but openers would take the square of its length otherwise."""
 INFO, INFO_LINE = Expression(r"[\w-]{0,20}[ \t]*"), Expression(r"[\w-]{0,20}[ \t]*\r?\n")
 LINE = Expression(r"\n[ \t]*(?P<lead>[^\n])?")
+PLAIN_TURNS = ("\n", *COMMENT)
+"""They turn prose into code, or code into prose, and begin no request."""
 MENTION = Expression(r"[<\[]/?.*(?:tool|function_call|invoke|TOOL|[|\uff5c])")
 
 
@@ -438,12 +440,9 @@ class Lexer:
         True where the state changes with it, False where it is text, and None while it is too
         early to say; so do all functions that take a part of the text.
         """
-        if marker_text == "\n":
-            if self._code and len(self._code) < FENCE:
-                self._turn_code("", start)
+        if marker_text in PLAIN_TURNS:
+            self._turn_plainly(marker_text, start)
             return False
-        if marker_text in COMMENT:
-            return self._follow_comment(marker_text, start)
         is_fence = marker_text[0] == "`" or marker_text == "~~~"
         if self._code and not is_fence:
             return False
@@ -452,14 +451,16 @@ class Lexer:
         found_marker = FoundMarker(marker_text, held_text, start, lead, final)
         return self._follow_backticks(found_marker) if is_fence else self._take_marker(found_marker)
 
-    def _follow_comment(self, mark: str, start: int) -> bool:
-        """Keep track of comments of a page, which are code: what is commented out is not meant."""
+    def _turn_plainly(self, mark: str, start: int) -> None:
+        """Keep track of what begins no request: a line break ends inline code, and what is
+        commented out of a page is code."""
         opener, closer = COMMENT
         if mark == opener and not self._code:
             self._turn_code(opener, start)
         elif mark == closer and self._code == opener:
             self._turn_code("", start + len(closer))
-        return False
+        elif mark == "\n" and 0 < len(self._code) < FENCE:
+            self._turn_code("", start)
 
     def _follow_backticks(self, found_marker: FoundMarker) -> bool | None:
         """Keep track of inline code and fences; True if a fence may be a request's own.
