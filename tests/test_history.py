@@ -31,7 +31,7 @@ from andy_cli.errors import ModelError
 from andy_cli.messages import CallDelta, Chunk, Message, ToolCall, Wire
 from andy_cli.sessions.log import Log, read
 from tests import history_rules
-from tests.cases import loop_over
+from tests.cases import loop_over, quick_every
 from tests.desk import client, desk, speak
 from tests.fakes import ScriptedModel, native
 from tests.history_rules import FAMILIES, broken_rules
@@ -119,7 +119,7 @@ REPLIES: Mapping[str, Sequence[Chunk]] = {
 
 
 @pytest.mark.parametrize("tools", [True, False], ids=["native", "text"])
-@pytest.mark.parametrize("said", REPLIES)
+@pytest.mark.parametrize("said", quick_every(4, REPLIES))
 def test_two_turns_and_a_switch_after_any_reply(said: str, tools: bool) -> None:
     first = ScriptedModel([REPLIES[said], "Hello."], name="x:first", tools=tools)
     chat = desk(first)

@@ -11,6 +11,7 @@ import pytest
 
 from andy_cli.models.server.own_server import is_own_server
 from tests.benchmarks.server import words
+from tests.cases import quick_every
 from tests.model_server import (
     Answer,
     ModelServer,
@@ -323,7 +324,7 @@ EXAMPLES = (
 )
 
 
-@pytest.mark.parametrize("reply", EXAMPLES)
+@pytest.mark.parametrize("reply", quick_every(3, EXAMPLES))
 def test_an_example_changes_nothing_and_is_shown_as_it_was_written(
     reply: str, tmp_path: Path
 ) -> None:

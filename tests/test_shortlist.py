@@ -170,6 +170,7 @@ def test_tools_that_are_taught_in_the_prompt_are_shortlisted_too() -> None:
     assert f"Look one up with {DESCRIBE}" in system
 
 
+@pytest.mark.slow
 def test_nobody_is_asked_about_looking_tools_up(home: Path) -> None:
     model = ScriptedModel([call(DESCRIBE, what="payroll"), "There."], tools=True)
     seen = asked(model, "hello there", "limits.context=6000")
