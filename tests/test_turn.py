@@ -125,6 +125,20 @@ def test_arguments_that_do_not_fit_are_told_to_the_model_and_nothing_runs() -> N
     assert "volume" in answers[0].error
 
 
+def test_an_example_that_is_copied_into_the_arguments_is_no_value() -> None:
+    for value, ran in (
+        ("<path to the files>", False),
+        ("<PATH>", False),
+        ("<b>path</b>", True),
+        ("<songs>", True),
+    ):
+        call = native(("list_mp3s", json.dumps({"path": value})))
+        seen = events_of(ScriptedModel([call, "Sorry."], tools=True), "x")
+        answer = next(each for each in seen if isinstance(each, events.ToolAnswered))
+        assert ("stands for a value" not in answer.error) == ran
+        assert (answer.status == "success") == ran
+
+
 def test_a_tool_that_breaks_is_a_failed_result_and_the_turn_goes_on() -> None:
     seen = events_of(ScriptedModel([native(("broken", "{}")), "It broke."], tools=True), "x")
     answer = next(each for each in seen if isinstance(each, events.ToolAnswered))

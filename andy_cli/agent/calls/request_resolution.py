@@ -4,6 +4,7 @@ Look up the tool, ask for what the notation leaves open, fit names and values to
 validate (R14). Never the gate: `andy serve` resolves with its client's schemas and runs nothing.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from andy_cli.call_notes import write_invalid_arguments
 from andy_cli.compiler.dialect import Dialect, InterviewRefusal, Tools
 from andy_cli.compiler.mapper.json_schema import schema_excerpt
 from andy_cli.compiler.mapper.mapper import Mapped, find_tool, map_call
+from andy_cli.compiler.mapper.synonyms import split_words
 from andy_cli.messages import Arguments, Constraint, Problem, Schema, ToolCall, ToolRequest, Wire
 
 AskAside = Callable[[Sequence[Wire], Constraint | None], Awaitable[str]]
@@ -104,7 +106,8 @@ def validate_call(
     if tool is None:
         fault = f"{mapped.problems[0].message} {USE_EXISTING_TOOL}"
         return ResolvedCall(request, call, fault, problems=mapped.problems)
-    problems = mapped.problems or offer.check(call.name, call.arguments)
+    problems = mapped.problems or find_placeholders(call.arguments)
+    problems = problems or offer.check(call.name, call.arguments)
     if problems:
         fault = explain_invalid_arguments(call.name, problems, tool)
         return ResolvedCall(request, call, fault, mapped.changes, problems, mapped.guessed)
@@ -112,6 +115,25 @@ def validate_call(
     corrected_call = call._replace(arguments=arguments)
     changes = (*mapped.changes, *path_changes)
     return ResolvedCall(request, corrected_call, changes=changes, guessed=mapped.guessed)
+
+
+PLACEHOLDER = re.compile(r"\s*<[^<>\n]+>\s*")
+
+
+def find_placeholders(arguments: Arguments) -> tuple[Problem, ...]:
+    """Find the texts that say what belongs there, as an example does."""
+    return tuple(
+        Problem(name, "placeholder", f"{value.strip()} stands for a value and is none")
+        for name, value in arguments.items()
+        if isinstance(value, str) and is_placeholder(name, value)
+    )
+
+
+def is_placeholder(name: str, value: str) -> bool:
+    """Tell whether a value is the name of its parameter in angle brackets: `<path to the file>`."""
+    words = {*split_words(name)}
+    is_bracketed = PLACEHOLDER.fullmatch(value) is not None
+    return is_bracketed and bool(words) and words <= {*split_words(value)}
 
 
 USE_EXISTING_TOOL = "Use one that exists, or answer without."
