@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from andy_cli.models.inside.text_vectors import FORMAT, hash_text
-from tests.phrases import SHIPPED, encode_phrases, list_phrases
+from tests.phrase_vectors import SHIPPED, encode_phrases, list_phrases
 
 
 def main() -> None:

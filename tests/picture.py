@@ -20,8 +20,8 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
+from tests.newcomer_walk import walk
 from tests.shell import ANDY, ROOT, environment
-from tests.walk import walk
 
 TASK = "look at files in tests/music and play the first one"
 PICTURE = ROOT / "docs" / "first-run.svg"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from tests.peers import find_peer
+from tests.peer_programs import find_peer
 from tests.shell import ROOT, environment, free_port
 
 DEPLOY = ROOT / "docs" / "deploy"

@@ -23,8 +23,8 @@ from andy_cli.messages import Chunk, Message, ToolCall, Usage
 from andy_cli.sessions.log import Log, read
 from andy_cli.sessions.store import Compaction, find_session, resume_session
 from andy_cli.settings import load
-from tests.desk import DESK, desk, speak
 from tests.fakes import ScriptedModel, native
+from tests.scripted_tools import DESK, desk, speak
 from tests.test_compression import histories
 from tests.test_injection import World
 

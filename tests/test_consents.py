@@ -22,8 +22,8 @@ from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.registry import Registry
 from tests.cases import loop_over
-from tests.desk import desk, read_question, speak
 from tests.fakes import ScriptedModel, native
+from tests.scripted_tools import desk, read_question, speak
 from tests.tools import shipped, work_in
 
 YES, FOR_THE_SESSION, NO = (

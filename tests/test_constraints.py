@@ -33,7 +33,7 @@ from tests.model_server import (
     refused,
     streamed,
 )
-from tests.serving import calls_of, serving
+from tests.serve_client import calls_of, serving
 from tests.shell import andy
 
 pytest_plugins = "tests.small_weights"

@@ -24,7 +24,7 @@ from andy_cli.toolbox.documents.index import VERSION, open_index
 from andy_cli.toolbox.documents.indexing import IndexingCounts, update_folder
 from andy_cli.toolbox.documents.text import TextPart, text_of
 from andy_cli.toolbox.documents.whereabouts import index_file
-from tests.papers import docx, encrypted_pdf, pdf
+from tests.sample_documents import docx, encrypted_pdf, pdf
 from tests.shell import andy, environment
 from tests.tools import claimed, ran, shipped, work_in
 

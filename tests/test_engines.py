@@ -23,8 +23,8 @@ from andy_cli.engines.reasoning_splitter import (
     split_reasoning,
 )
 from andy_cli.engines.reply_reader import EngineReplyReader, ReplyDelta, read_reply
-from tests.apart import PYTHON, there
 from tests.benchmarks.serve import until_there
+from tests.isolated_programs import PYTHON, there
 from tests.model_server import (
     Answer,
     ModelServer,

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests import faults, served_faults
+from tests import faults, serve_faults
 from tests.cases import quick_every
 from tests.faults import FaultServer, Row
 from tests.long.faults import play_once
-from tests.serving import Served, serving
+from tests.serve_client import Served, serving
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def server() -> Iterator[FaultServer]:
 @pytest.fixture(scope="module")
 def served(server: FaultServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     home = tmp_path_factory.mktemp("home")
-    with serving(server.server.url, *served_faults.QUICK, home=home, HOME=str(home)) as served:
+    with serving(server.server.url, *serve_faults.QUICK, home=home, HOME=str(home)) as served:
         yield served
 
 
@@ -44,6 +44,6 @@ def test_a_fault_is_survived_or_passed_on_by_serve(
     row: Row, server: FaultServer, served: Served, tmp_path: Path
 ) -> None:
     if row.opens["op"] in faults.OPENS_ELSEWHERE:
-        assert served_faults.play_elsewhere(row, server, tmp_path) == []
+        assert serve_faults.play_elsewhere(row, server, tmp_path) == []
     else:
-        assert served_faults.play_once(row, server, served) == ""
+        assert serve_faults.play_once(row, server, served) == ""

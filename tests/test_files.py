@@ -40,7 +40,7 @@ from andy_cli.toolbox.files.history import undoing
 from andy_cli.toolbox.files.search import expressions, globs, ignoring, listing, searching
 from andy_cli.toolbox.scripts import find_script_charset
 from tests.cases import Row
-from tests.papers import pdf
+from tests.sample_documents import pdf
 from tests.test_music import an_ordinary_user
 from tests.tools import claimed, ran, shipped, work_in
 from tests.trees import workspace_with

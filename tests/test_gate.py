@@ -11,7 +11,7 @@ from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, AskApproval, De
 from andy_cli.guard.rules import Rules, parse_rules
 from andy_cli.guard.workspace import Operation, ResourceAccess, named_places, resolve
 from andy_cli.messages import Effect
-from tests.swaps import swapped_changes, swapped_writes
+from tests.swapped_folders import swapped_changes, swapped_writes
 
 ASKED = (Effect.NETWORK, Effect.WRITE, Effect.RUN, Effect.ACT)
 

@@ -17,13 +17,13 @@ from andy_cli.toolbox.google.http.refusals import NOT_DONE, UNSURE
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
 from andy_cli.toolbox.registry import Registry
 from tests.cases import quick_every
-from tests.desk import desk, speak
 from tests.fakes import ScriptedModel, native
 from tests.google import accounts
 from tests.google.accounts import TOKEN, claimed, used
 from tests.google.emulator import Asked
 from tests.google.faults import JSON, Faults, answered, given, refused
 from tests.model_server import Answer, raw, status
+from tests.scripted_tools import desk, speak
 
 pytestmark = pytest.mark.usefixtures("no_keyring", "home")
 

@@ -32,10 +32,10 @@ from andy_cli.messages import CallDelta, Chunk, Message, ToolCall, Wire
 from andy_cli.sessions.log import Log, read
 from tests import history_rules
 from tests.cases import loop_over, quick_every
-from tests.desk import client, desk, speak
 from tests.fakes import ScriptedModel, native
 from tests.history_rules import FAMILIES, broken_rules
 from tests.model_server import ModelServer, called, event, status, streamed
+from tests.scripted_tools import client, desk, speak
 
 DIALECTS = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
 EVERY_FAMILY = [family for family in FAMILIES if family != "mistral ids"]

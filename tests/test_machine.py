@@ -31,9 +31,9 @@ from andy_cli.toolbox.music.player import SoundPlayer, set_shared, shared_player
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.runtime_context import Work
 from tests.cases import Row
-from tests.desk import desk
 from tests.fakes import ScriptedModel
 from tests.make_music import song
+from tests.scripted_tools import desk
 from tests.tools import claimed, shipped, work_in
 
 TOOLS = shipped("machine")

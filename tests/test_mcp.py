@@ -42,11 +42,11 @@ from andy_cli.toolbox.mcp.session import Session
 from andy_cli.toolbox.mcp.tools import is_usable_schema, make_tool, plain_schema
 from andy_cli.toolbox.registry import Registry
 from tests import shell
-from tests.desk import desk
 from tests.fakes import ScriptedModel, native
 from tests.http_server import PLAIN, HttpRequest, HttpServer
 from tests.model_server import ModelServer, streamed
 from tests.node import installed
+from tests.scripted_tools import desk
 from tests.shell import Done, free_port
 
 ROOT = Path(__file__).parents[1]

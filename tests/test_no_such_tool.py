@@ -6,8 +6,8 @@ from andy_cli.compiler import compile_text
 from andy_cli.compiler.bodies.wrappings import may_become_envelope
 from andy_cli.compiler.dialects.native import AS_OBJECT
 from andy_cli.messages import CallDelta, Chunk
-from tests.desk import play
 from tests.fakes import native
+from tests.scripted_tools import play
 
 END = "There are two files."
 FORMS = {

@@ -8,7 +8,7 @@ from andy_cli.agent.calls.tool_runner import find_not_done
 from andy_cli.agent.grounding.evidence import ActionRecord
 from andy_cli.messages import Effect, Status
 from tests.fakes import ScriptedModel, native
-from tests.scenes import events_of
+from tests.scripted_conversation import events_of
 from tests.test_turn import ended
 
 EFFECTS = {

@@ -20,7 +20,7 @@ from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.memory import learn_called, learn_without, recall_model
 from tests.http_server import PLAIN
 from tests.model_server import Answer, ModelServer, Received, answered, refused, streamed
-from tests.serving import MP3S, USER, calls_of, serving
+from tests.serve_client import MP3S, USER, calls_of, serving
 from tests.shell import andy
 
 pytest_plugins = "tests.small_weights"

@@ -22,7 +22,7 @@ from andy_cli.toolbox.documents.formats import mail, opendocument, package, pptx
 from andy_cli.toolbox.documents.text import TextPart, text_of
 from tests import office_files
 from tests.cases import draw_cases
-from tests.papers import docx, pdf
+from tests.sample_documents import docx, pdf
 from tests.test_documents import indexed
 from tests.tools import ran, shipped, work_in
 

@@ -28,7 +28,7 @@ from tests.model_server import (
     status,
     streamed,
 )
-from tests.served import serving
+from tests.serve_process import serving
 from tests.shell import andy
 
 SHOW = {"model_info": {"qwen3.context_length": 40960}, "capabilities": ["completion", "tools"]}

@@ -16,7 +16,7 @@ from andy_cli.messages import ToolRequest
 from tests.cases import draw_cases, loop_over, quick_every
 from tests.http_server import PLAIN
 from tests.model_server import Answer, ModelServer, Received, event, raw, status
-from tests.serving import Served, serving
+from tests.serve_client import Served, serving
 
 PROPERTIES = {
     "path": {"type": "string"},

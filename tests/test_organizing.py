@@ -25,7 +25,7 @@ from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.files.history import journal, kept_batches, recorded_changes, trash, undoing
 from andy_cli.toolbox.files.moving import batches, transfers
 from andy_cli.toolbox.runtime_context import GrantedPath
-from tests.desk import read_question
+from tests.scripted_tools import read_question
 from tests.test_music import an_ordinary_user
 from tests.tools import claimed, ran, shipped, work_in
 from tests.trees import workspace_with

@@ -13,8 +13,8 @@ from andy_cli.agent.turn_state import TURN_OUTCOMES
 from andy_cli.errors import CHAT_WAYS, SHELL_WAYS, ModelError, UserWays
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
 from andy_cli.messages import Chunk
-from tests.desk import desk, speak
 from tests.fakes import ScriptedModel
+from tests.scripted_tools import desk, speak
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "truth.md"
 NATIVE_LIST = '<tool_call>{"name": "list_directory", "arguments": {"path": "/nowhere"}}</tool_call>'

@@ -11,7 +11,7 @@ from andy_cli.models.inside.planning.replies.small_talk import ANSWERS, load_exa
 from andy_cli.models.inside.text_vectors import FORMAT, hash_text
 from andy_cli.phrases import load_phrases
 from andy_cli.toolbox.collection import load_tool_files
-from tests.phrases import encode_phrases, list_phrases
+from tests.phrase_vectors import encode_phrases, list_phrases
 from tests.shell import ROOT
 
 LANGUAGES = {"en", "de", "es", "fr", "it"}

@@ -31,7 +31,7 @@ from andy_cli.models.token_count import tokens
 from andy_cli.toolbox import collection
 from andy_cli.toolbox.registry import Registry
 from tests.cases import loop_over, sample_every
-from tests.desk import DESK
+from tests.scripted_tools import DESK
 
 CORPORA = Path(__file__).parent / "corpora"
 DIALECTS = discover(dialects, Dialect, "DIALECT")

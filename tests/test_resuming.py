@@ -18,7 +18,7 @@ from andy_cli.frontends.session_choice import number_sessions, offer_sessions, p
 from andy_cli.messages import Message, ToolCall
 from andy_cli.sessions.log import read, read_records
 from andy_cli.sessions.store import BEGUN, NOT_BEGUN, SessionCard, list_sessions
-from tests.marking import answer_request, install_mark_tool
+from tests.marking_conversation import answer_request, install_mark_tool
 from tests.model_server import Answer, ModelServer, Operation, called, event, status, streamed
 from tests.shell import ANDY, Done, andy, environment, start_andy
 from tests.terminal import Terminal

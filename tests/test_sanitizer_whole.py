@@ -17,10 +17,10 @@ from andy_cli.discover import discover
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import words_of_name
 from tests.cases import CORPORA, Row, loop_over, rows, sample_every
-from tests.desk import desk, list_directory, speak
 from tests.fakes import ScriptedModel
 from tests.model_server import Received, streamed
-from tests.serving import Served
+from tests.scripted_tools import desk, list_directory, speak
+from tests.serve_client import Served
 from tests.test_serve import served
 
 NAMES = tuple(json.loads((CORPORA / "sanitizer" / "tools.json").read_text(encoding="utf-8")))

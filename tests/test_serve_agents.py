@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.apart import PYTHON, there
+from tests.isolated_programs import PYTHON, there
 from tests.model_server import Answer, ModelServer, Received, refused
 from tests.node import installed
-from tests.served import ANSWER, PLAYING, calls, replied, serving, without_tools
+from tests.serve_process import ANSWER, PLAYING, calls, replied, serving, without_tools
 
 pytestmark = pytest.mark.slow
 TASK = "Look which songs are in this folder, and play the first one."

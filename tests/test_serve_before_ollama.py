@@ -26,7 +26,7 @@ from tests.model_server import (
     status,
     streamed,
 )
-from tests.serving import MP3S, USER, Served, calls_of, joined, serving
+from tests.serve_client import MP3S, USER, Served, calls_of, joined, serving
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.http_server import PLAIN
 from tests.model_server import Answer, ModelServer, Received, called, streamed
-from tests.serving import PATHS, Served, calls_in, request_on, serving
+from tests.serve_client import PATHS, Served, calls_in, request_on, serving
 
 THINGS = "invoice lease parcel recipe ticket budget garden holiday payroll patent".split()
 VERBS = "archive rename export print sign translate weigh audit colour stamp".split()

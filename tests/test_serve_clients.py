@@ -11,12 +11,22 @@ import httpx2
 import openai
 import pytest
 
-from tests.apart import PYTHON, there
 from tests.http_server import PLAIN
+from tests.isolated_programs import PYTHON, there
 from tests.model_server import ModelServer, event, status, streamed
 from tests.node import installed
-from tests.served import ANSWER, CALLS, FILES, SCHEMAS, TASK, behind, result_of, schema, serving
-from tests.serving import joined
+from tests.serve_client import joined
+from tests.serve_process import (
+    ANSWER,
+    CALLS,
+    FILES,
+    SCHEMAS,
+    TASK,
+    behind,
+    result_of,
+    schema,
+    serving,
+)
 
 pytest_plugins = "tests.small_weights"
 

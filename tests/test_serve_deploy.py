@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from tests.apart import PYTHON, there
+from tests.isolated_programs import PYTHON, there
 from tests.long.replicas import PROXIES, REPLICAS, TOKEN, run_behind
 from tests.model_server import ModelServer, streamed
 from tests.proxies import DEPLOY, MODEL, NotInstalled, Proxy, run_nginx
-from tests.served_raw import PATH, read, served, written
+from tests.serve_raw_http import PATH, read, served, written
 from tests.shell import ROOT, andy, environment
 
 FOLDER = {"type": "string", "description": "what folder"}

@@ -12,7 +12,7 @@ from andy_cli.messages import Learned
 from andy_cli.models.client import Endpoint
 from andy_cli.models.memory import learn_probe
 from tests.model_server import Answer, ModelServer, Received, streamed
-from tests.served import serving
+from tests.serve_process import serving
 
 MODEL = "nobody-knows:1b"
 OTHER = "nobody-knows:70b"

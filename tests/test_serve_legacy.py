@@ -12,7 +12,7 @@ from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_request import is_legacy, read_legacy_request
 from tests.http_server import PLAIN
 from tests.model_server import ModelServer, event, status, streamed
-from tests.served import ANSWER, CALLS, SCHEMAS, TASK, behind, result_of, schema, serving
+from tests.serve_process import ANSWER, CALLS, SCHEMAS, TASK, behind, result_of, schema, serving
 
 FUNCTIONS = [
     {"name": name, "description": about, "parameters": schema(name)}

@@ -11,7 +11,7 @@ import openai
 import pytest
 
 from tests.http_server import PLAIN
-from tests.served import schema, serving, serving_after
+from tests.serve_process import schema, serving, serving_after
 from tests.shell import ROOT
 
 pytest_plugins = "tests.small_weights"

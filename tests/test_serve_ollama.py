@@ -37,7 +37,7 @@ from andy_cli.models.client import Endpoint
 from andy_cli.models.server.facts import ServerFacts
 from tests.cases import quick_every
 from tests.model_server import Answer, ModelServer, Received, event, refused, status, streamed
-from tests.served import (
+from tests.serve_process import (
     ANSWER,
     CALLS,
     SCHEMAS,

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.apart import PYTHON, there
+from tests.isolated_programs import PYTHON, there
 from tests.model_server import ModelServer
 from tests.node import installed
-from tests.served import (
+from tests.serve_process import (
     ANSWER,
     CALLS,
     FILES,

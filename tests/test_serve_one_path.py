@@ -34,7 +34,7 @@ from tests.model_server import (
     status,
     streamed,
 )
-from tests.serving import MP3S, PATHS, USER, Served, calls_in, joined, request_on, serving
+from tests.serve_client import MP3S, PATHS, USER, Served, calls_in, joined, request_on, serving
 
 PLAY = ToolRequest("play_mp3", {"path": "~/mp3", "file": "blue.mp3"}, id="functions.play_mp3:0")
 NOTATIONS = {

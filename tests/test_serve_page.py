@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.model_server import ModelServer, streamed
-from tests.served_raw import CHAT, Served, served
+from tests.serve_raw_http import CHAT, Served, served
 
 TOKEN = "sekrit-Token-4711-of-the-server"
 HOSTILE = (

@@ -19,7 +19,7 @@ from andy_cli.frontends.serve.wires.chat_request import read_chat_request
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.wire import WireReader
-from tests.serving import MP3S, USER
+from tests.serve_client import MP3S, USER
 from tests.test_compression import json_values
 
 

@@ -35,8 +35,8 @@ from tests.model_server import (
     status,
     streamed,
 )
-from tests.served_raw import CHAT, PATH, Served, events, read, read_from, served, written
-from tests.served_raw import Answer as Got
+from tests.serve_raw_http import CHAT, PATH, Served, events, read, read_from, served, written
+from tests.serve_raw_http import Answer as Got
 from tests.shell import andy
 
 TOKEN = "sekrit-Token-4711-of-the-server"

@@ -26,7 +26,7 @@ from andy_cli.frontends.serve.wires.responses_request import read_responses_requ
 from andy_cli.frontends.serve.wires.responses_writer import ResponsesWriter
 from tests.cases import loop_over
 from tests.model_server import Answer, ModelServer, Received, event, refused, status
-from tests.served import behind, hermes, replied, serving
+from tests.serve_process import behind, hermes, replied, serving
 from tests.wrong_requests import (
     BAD,
     CALL,

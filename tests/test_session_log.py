@@ -18,9 +18,9 @@ from andy_cli.sessions.log import Log, intact_records, read, read_records
 from andy_cli.sessions.store import list_sessions, resume_session
 from andy_cli.settings import load
 from tests.cases import rows
-from tests.disk import ALWAYS, Disk, failing
+from tests.failing_disk import ALWAYS, Disk, failing
 from tests.fakes import ScriptedModel, native
-from tests.scenes import MUSIC
+from tests.scripted_conversation import MUSIC
 from tests.test_turn import ended, happened
 
 HELLO, ANSWER = Message("user", "Hello"), Message("assistant", "Good morning")

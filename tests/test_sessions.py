@@ -21,9 +21,9 @@ from andy_cli.agent.turn import turn
 from andy_cli.events import Event
 from andy_cli.guard.gate import Gate
 from andy_cli.settings import load
-from tests.desk import DESK, agreed, client
 from tests.model_server import Answer, ModelServer, Received, event, raw, status, streamed
-from tests.scenes import MUSIC
+from tests.scripted_conversation import MUSIC
+from tests.scripted_tools import DESK, agreed, client
 from tests.shell import ROOT, andy
 from tests.test_transcripts import joined
 

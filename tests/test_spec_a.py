@@ -21,7 +21,7 @@ from andy_cli.compiler.dialects.protocols import andybot
 from andy_cli.messages import Message, Schema, ToolCall, ToolRequest
 from tests.fakes import ScriptedModel
 from tests.fakes import native as natively
-from tests.scenes import MUSIC, conversation, events_of
+from tests.scripted_conversation import MUSIC, conversation, events_of
 
 LIST = ToolCall("c1", "list_mp3s", {"path": "~/mp3"})
 PLAY = ToolCall("c2", "play_mp3", {"path": "~/mp3", "file": "song1.mp3"})

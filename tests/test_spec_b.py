@@ -22,8 +22,8 @@ from andy_cli.settings import load
 from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.mcp.hub import Hub
 from andy_cli.toolbox.registry import Registry
-from tests.desk import DESK, SPOKEN, Played, desk, play
 from tests.fakes import ScriptedModel, native
+from tests.scripted_tools import DESK, SPOKEN, Played, desk, play
 
 END = {"type": "end_turn", "id": "e", "operation": "end_turn", "parameters": {}}
 FENCES = ("{}", "```json\n{}\n```", "```\n{}\n```", "```JSON\n{}\n```", "\ufeff{}", "  \r\n{}\r\n ")

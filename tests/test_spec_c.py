@@ -30,9 +30,9 @@ from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Outcome, ToolError, tool
 from tests import spec_table
 from tests.cases import loop_over
-from tests.desk import DESK, Played, Replies, client, desk, play, speak
 from tests.fakes import ScriptedModel, native
 from tests.model_server import ModelServer, called, event, status, streamed
+from tests.scripted_tools import DESK, Played, Replies, client, desk, play, speak
 from tests.shell import andy
 from tests.terminal import without_escapes
 

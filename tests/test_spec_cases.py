@@ -15,8 +15,8 @@ from andy_cli.messages import CallDelta, Chunk
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import tool
 from tests.cases import loop_over, sample_every
-from tests.desk import Played, desk, play, speak
 from tests.fakes import ScriptedModel, native
+from tests.scripted_tools import Played, desk, play, speak
 
 CORPUS = Path(__file__).parent / "corpora" / "spec" / "replies.jsonl"
 LINES = CORPUS.read_text(encoding="utf-8").split("\n")

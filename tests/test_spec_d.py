@@ -9,7 +9,7 @@ from andy_cli.agent.prompt.system_prompt import render_tool_prompt
 from andy_cli.agent.turn_state import MAX_RESENDS, ONE_LINE_INSTEAD
 from andy_cli.compiler.dialects.protocols import action
 from andy_cli.compiler.dialects.protocols.action import THOUGHT
-from tests.desk import DESK, MEMORY, Played, Replies, play, speak
+from tests.scripted_tools import DESK, MEMORY, Played, Replies, play, speak
 
 ANSWER = '{"final": {"content": "Here you are."}}'
 FENCED = "```json\n{}\n```"

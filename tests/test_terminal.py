@@ -33,7 +33,7 @@ from andy_cli.toolbox.terminal.environment import clean_environment
 from andy_cli.toolbox.terminal.output import Scrubber
 from andy_cli.toolbox.terminal.sandboxes import Sandbox
 from tests.cases import Row, loop_over, rows
-from tests.lines import broken, furnish, lines
+from tests.random_command_lines import broken, furnish, lines
 from tests.shell import living
 from tests.tools import claimed, shipped, work_in
 

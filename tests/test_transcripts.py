@@ -8,7 +8,7 @@ import pytest
 from andy_cli import events
 from andy_cli.events import Event
 from tests.fakes import ScriptedModel
-from tests.scenes import events_of
+from tests.scripted_conversation import events_of
 
 FOLDER = Path(__file__).parent / "transcripts"
 TRANSCRIPTS = sorted(FOLDER.glob("*.txt"))

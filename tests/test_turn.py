@@ -30,9 +30,9 @@ from andy_cli.settings import load
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import tool
 from tests.cases import loop_over
-from tests.desk import desk, play, speak
 from tests.fakes import ScriptedModel, native
-from tests.scenes import MUSIC, conversation, events_of
+from tests.scripted_conversation import MUSIC, conversation, events_of
+from tests.scripted_tools import desk, play, speak
 
 
 def test_native_calls_run_in_order_and_their_results_carry_their_ids() -> None:

@@ -12,7 +12,7 @@ from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.files.history import undoing
 from andy_cli.toolbox.web import engines, reader, reading
-from tests.papers import pdf
+from tests.sample_documents import pdf
 from tests.tools import claimed, ran, shipped, work_in
 from tests.web_server import Received, Script, WebServer, endless, head, page, sent_on, stalled
 

@@ -14,9 +14,9 @@ from andy_cli.agent.history.history import MISSING, WindowedHistory, pair_result
 from andy_cli.agent.turn import turn
 from andy_cli.messages import Message, ToolCall
 from andy_cli.models.token_count import estimate_message, reserve_for_reply
-from tests.desk import client
 from tests.model_server import Answer, ModelServer, Received, refused, streamed
-from tests.scenes import conversation
+from tests.scripted_conversation import conversation
+from tests.scripted_tools import client
 from tests.test_compression import histories
 
 TOO_LONG = "This model's maximum context length is {limit} tokens, you sent {sent}."

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.served import schema
+from tests.serve_process import schema
 
 MESSAGES, RESPONSES = "/v1/messages", "/v1/responses"
 COUNT = f"{MESSAGES}/count_tokens"

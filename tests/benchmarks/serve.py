@@ -22,8 +22,8 @@ import uvloop
 
 from tests.benchmarks.instant import EVENTS
 from tests.benchmarks.load import Asking, connected, request
-from tests.peers import find_peer, install_peers, peer_version, peers_folder
-from tests.serving import MP3S, USER
+from tests.peer_programs import find_peer, install_peers, peer_version, peers_folder
+from tests.serve_client import MP3S, USER
 from tests.shell import free_port
 
 PLAIN = {"model": "m", "messages": [USER]}

@@ -20,7 +20,7 @@ import httpx2
 
 from tests.canaries import find_canaries, make_canary
 from tests.model_server import Answer, ModelServer, Received, event, raw, refused, status, streamed
-from tests.serving import serving
+from tests.serve_client import serving
 from tests.shell import ANDY, ROOT, environment
 from tests.terminal import Terminal
 from tests.web_server import WebServer, head

@@ -21,7 +21,7 @@ from andy_cli.compiler.lexing.lexer import Lexer
 from andy_cli.compiler.lexing.markers import Markers, list_start_markers
 from andy_cli.discover import discover
 from andy_cli.messages import ToolRequest
-from tests.frames import BODIES, NAMED
+from tests.mixed_frames import BODIES, NAMED
 
 DIALECTS = discover(dialects, Dialect, "DIALECT")
 PARAMETERS = {

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests import faults, served_faults
+from tests import faults, serve_faults
 from tests.faults import FaultServer, Row
 
 Wrong = list[str]
@@ -25,7 +25,7 @@ def main(stride: int) -> int:
         rows = [row for row in faults.rows() if not asked or row.id in asked]
         for name, wrongs in (
             ("run and chat", in_process(rows, server, Path(folder), stride)),
-            ("serve", served_faults.behind_serve(rows, server, Path(folder), stride)),
+            ("serve", serve_faults.behind_serve(rows, server, Path(folder), stride)),
         ):
             failures += report(name, wrongs)
     sys.stdout.write(f"faults: {failures} wrong, {time.monotonic() - started:.0f} s\n")

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from andy_cli.messages import Message
 from andy_cli.sessions.log import Log, decode_record, read, read_records
-from tests.marking import ANSWER, answer_request, call_id, install_mark_tool
+from tests.marking_conversation import ANSWER, answer_request, call_id, install_mark_tool
 from tests.model_server import ModelServer
 from tests.shell import ANDY, ROOT, environment
 from tests.terminal import Terminal

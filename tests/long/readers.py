@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-FILE = Path(__file__).parents[1] / "test_readers.py"
+FILE = Path(__file__).parents[1] / "test_damaged_files.py"
 
 
 def main(cases: int) -> int:

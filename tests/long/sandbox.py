@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from andy_cli.toolbox.terminal import sandbox, sandboxes
-from tests.lines import broken, furnish, lines
+from tests.random_command_lines import broken, furnish, lines
 from tests.tools import work_in
 
 

@@ -4,7 +4,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.swaps import swapped_changes, swapped_writes
+from tests.swapped_folders import swapped_changes, swapped_writes
 
 
 def main(cases: int) -> int:

@@ -16,7 +16,7 @@ from statistics import median
 import uvloop
 
 from tests.benchmarks.serve import COMPILED, Client, memory, started, until_there
-from tests.marking import answer_request, install_mark_tool
+from tests.marking_conversation import answer_request, install_mark_tool
 from tests.model_server import ModelServer
 from tests.shell import environment, free_port
 from tests.terminal import ANDY, Terminal

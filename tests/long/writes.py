@@ -1,8 +1,8 @@
 """Every write of every file that andy keeps fails once; and real disks that are full or read-only.
 
-First each step of each scenario of tests/writes.py, with each error, at once and half-way. Then
-whole conversations on a small tmpfs and on a read-only one (bubblewrap mounts them, without root),
-two processes that write one session, and a clock that is set back in the middle.
+First each step of each scenario of tests/failing_writes.py, with each error, at once and half-way.
+Then whole conversations on a small tmpfs and on a read-only one (bubblewrap mounts them, without
+root), two processes that write one session, and a clock that is set back in the middle.
 """
 
 import os
@@ -18,11 +18,11 @@ import pytest
 
 from andy_cli.messages import Message
 from andy_cli.sessions.log import Log, decode_record, read, read_records
-from tests.marking import ANSWER, answer_request, install_mark_tool
+from tests.failing_writes import ERRORS, SCENARIOS, as_line, break_each_step
+from tests.marking_conversation import ANSWER, answer_request, install_mark_tool
 from tests.model_server import ModelServer
 from tests.shell import ANDY, environment
 from tests.terminal import Terminal
-from tests.writes import ERRORS, SCENARIOS, as_line, break_each_step
 
 MOUNT = ("bwrap", "--dev-bind", "/", "/")
 FULL = 4096

@@ -125,7 +125,7 @@ ASKS: dict[int, tuple[str, tuple[str, ...]]] = {
             "test_turn::test_a_name_the_api_does_not_take_is_offered_under_another_and_understood",
         ),
     ),
-    18: ("errors of templates", ("test_asks::test_an_error_of_a_template_is_survived",)),
+    18: ("errors of templates", ("test_frequent_wishes::test_an_error_of_a_template_is_survived",)),
     19: (
         "another model in the middle",
         (
@@ -149,7 +149,7 @@ ASKS: dict[int, tuple[str, tuple[str, ...]]] = {
         (
             "test_probe::test_people_get_a_table_and_a_sentence",
             "test_memory::test_a_probe_is_kept_with_its_figures_and_its_day",
-            "test_view::test_what_goes_on_is_said_after_a_second",
+            "test_event_display::test_what_goes_on_is_said_after_a_second",
         ),
     ),
     23: (
@@ -187,8 +187,8 @@ ASKS: dict[int, tuple[str, tuple[str, ...]]] = {
     29: (
         "no flicker",
         (
-            "test_view::test_finished_blocks_are_written_once",
-            "test_view::test_lines_that_stay_as_they_are_are_not_drawn_again",
+            "test_event_display::test_finished_blocks_are_written_once",
+            "test_event_display::test_lines_that_stay_as_they_are_are_not_drawn_again",
         ),
     ),
     30: (
@@ -230,8 +230,8 @@ ASKS: dict[int, tuple[str, tuple[str, ...]]] = {
     35: (
         "any encoding",
         (
-            "test_streams::test_an_answer_gets_through_a_pipe_of_any_locale",
-            "test_streams::test_a_terminal_without_a_sign_shows_one_of_ascii",
+            "test_output_streams::test_an_answer_gets_through_a_pipe_of_any_locale",
+            "test_output_streams::test_a_terminal_without_a_sign_shows_one_of_ascii",
         ),
     ),
     36: (
@@ -252,7 +252,7 @@ ASKS: dict[int, tuple[str, tuple[str, ...]]] = {
     38: (
         "no waiting for what nobody types",
         (
-            "test_asks::test_a_pipe_that_nobody_closes_is_not_waited_for",
+            "test_frequent_wishes::test_a_pipe_that_nobody_closes_is_not_waited_for",
             "test_run::test_what_needs_a_yes_is_refused_and_the_exit_code_says_so",
         ),
     ),

@@ -15,7 +15,7 @@ from andy_cli.compiler.dialects.native import NativeCalls
 from andy_cli.models.http.wire import WireReader
 from tests import faults
 from tests.faults import FaultServer, Play, Row, Seen
-from tests.serving import Served, serving
+from tests.serve_client import Served, serving
 
 LATER = {408, 409, 429, *range(500, 600)}
 TRIES = 3

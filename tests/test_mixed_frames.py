@@ -15,7 +15,7 @@ from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from tests.cases import draw_cases, quick_every
-from tests.frames import BODIES, NAMED, Frame
+from tests.mixed_frames import BODIES, NAMED, Frame
 
 PROPERTIES = {
     "city": {"type": "string"},

@@ -38,11 +38,11 @@ from andy_cli.toolbox.google.login import vault
 from andy_cli.toolbox.mcp import servers
 from andy_cli.toolbox.mcp.login import Tokens
 from andy_cli.toolbox.terminal.output import Spool
-from tests.disk import IN_MEMORY, Disk, failing
+from tests.failing_disk import IN_MEMORY, Disk, failing
 from tests.fakes import ScriptedModel, native
 from tests.google import accounts
-from tests.marking import TOOL
-from tests.scenes import MUSIC
+from tests.marking_conversation import TOOL
+from tests.scripted_conversation import MUSIC
 from tests.tools import ran, shipped, work_in
 
 ERRORS = (errno.ENOSPC, errno.EROFS, errno.EIO)

@@ -47,8 +47,8 @@ from andy_cli.toolbox.mcp.long_lines import LineDecoder
 from andy_cli.toolbox.music import songs
 from tests import office_files
 from tests.cases import loop_over, quick_every, sample_every
-from tests.disk import IN_MEMORY
-from tests.foreign import NASTY, as_bytes, foreign_bytes, foreign_json
+from tests.damaged_bytes import NASTY, as_bytes, foreign_bytes, foreign_json
+from tests.failing_disk import IN_MEMORY
 
 HERE = Endpoint("openai", "m", "http://127.0.0.1:9/v1")
 CLEAR = (AndyError, ToolError, ApiError)

@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from tests.writes import SCENARIOS, break_each_step
+from tests.failing_writes import SCENARIOS, break_each_step
 
 
 @pytest.mark.parametrize("short", [False, True], ids=["at once", "half-way"])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.walk import CALC, walk
+from tests.newcomer_walk import CALC, walk
 
 PLUMBING = re.compile(r"Traceback|tool_call|list_mp3s|play_mp3|old_string|\{\"")
 
