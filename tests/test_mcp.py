@@ -893,7 +893,9 @@ LASTS = 2
 """Seconds of a token: a login has to end before its first one runs out."""
 
 
-def test_a_login_by_oauth_lasts_beyond_its_first_token(home: Path) -> None:
+def test_a_login_by_oauth_lasts_beyond_its_first_token(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Discovery, registration, PKCE, the code, a call; the token runs out and is renewed."""
     with listening("tests.guarded_server", LASTS=str(LASTS)) as address:
         server = McpServer("guarded", url=address)
@@ -914,6 +916,12 @@ def test_a_login_by_oauth_lasts_beyond_its_first_token(home: Path) -> None:
                 await asyncio.sleep(LASTS + 0.2)
 
         assert with_servers([server], doing) == []
+        kept = file_of(server).read_bytes()
+        monkeypatch.setattr("andy_cli.toolbox.mcp.login.LOGIN_TIMEOUT", 0.3)
+        with pytest.raises(UsageError, match=r"Nobody logged in within 0\.3 s"):
+            asyncio.run(login(server, lambda url: None))
+        assert file_of(server).read_bytes() == kept, "the login before holds until there is another"
+        assert [*file_of(server).parent.iterdir()] == [file_of(server)]
         assert logout(server)
         assert not logout(server)
 
@@ -924,7 +932,7 @@ def test_a_login_that_nobody_answers_or_that_is_for_nothing_ends_in_words(
     monkeypatch.setattr("andy_cli.toolbox.mcp.login.LOGIN_TIMEOUT", 0.3)
     with (
         listening("tests.guarded_server") as address,
-        pytest.raises(UsageError, match=r"logged in|failed"),
+        pytest.raises(UsageError, match="Nobody logged in"),
     ):
         asyncio.run(login(McpServer("guarded", url=address), lambda url: None))
     with pytest.raises(UsageError, match="nothing to log in to"):

@@ -30,7 +30,7 @@ from pydantic import AnyUrl, BaseModel
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.settings import data_folder, replace_file
 from andy_cli.toolbox.login_redirect import LoginRedirect
-from andy_cli.toolbox.mcp.connection import find_reason
+from andy_cli.toolbox.mcp.connection import find_reason, first_cause
 from andy_cli.toolbox.mcp.http_refusals import TellingClient
 from andy_cli.toolbox.mcp.mended_answers import mend_transport
 from andy_cli.toolbox.mcp.servers import McpServer
@@ -166,23 +166,27 @@ async def login(server: McpServer, show_url: Callable[[str], None]) -> int:
     if not server.url:
         raise UsageError(f"{server.name} is a program: there is nothing to log in to.")
     file = file_of(server)
-    file.unlink(missing_ok=True)  # a login begins anew
+    begun = file.with_suffix(".begun")  # the login before holds until there is another
+    begun.unlink(missing_ok=True)
     redirect = LoginRedirect[AuthorizationCodeResult]()
-    async with redirect.listen(BACK):
-        redirect.expect(read_answer)
+    try:
+        async with redirect.listen(BACK):
+            redirect.expect(read_answer)
 
-        async def show_address(url: str) -> None:
-            show_url(url)
+            async def show_address(url: str) -> None:
+                show_url(url)
 
-        oauth_provider = provider(
-            server, file, redirect.address, show_address, partial(redirect.wait, LOGIN_TIMEOUT)
-        )
-        count = await _count_tools(server, oauth_provider)
-    if (
-        isinstance(token_storage := oauth_provider.context.storage, Tokens)
-        and token_storage.problem
-    ):
-        raise UsageError(f"The login cannot be kept in {file}: {token_storage.problem}.")
+            oauth_provider = provider(
+                server, begun, redirect.address, show_address, partial(redirect.wait, LOGIN_TIMEOUT)
+            )
+            count = await _count_tools(server, oauth_provider)
+        storage = oauth_provider.context.storage
+        if isinstance(storage, Tokens) and storage.problem:
+            raise UsageError(f"The login cannot be kept in {file}: {storage.problem}.")
+        if begun.is_file():
+            begun.replace(file)
+    finally:
+        begun.unlink(missing_ok=True)
     return count
 
 
@@ -194,12 +198,13 @@ async def _count_tools(server: McpServer, oauth_provider: OAuthClientProvider) -
             transport = streamable_http_client(server.url, http_client=http_client)
             async with Client(mend_transport(transport)) as client:
                 return len((await client.list_tools()).tools)
-    except TimeoutError as error:
-        raise UsageError(
-            "Nobody logged in.", f"`andy mcp login {server.name}` tries again."
-        ) from error
     except Exception as error:
-        # The SDK raises what its transport raises, and that may be anything.
+        # The SDK raises what its transport raises, and that may be anything, in groups.
+        if isinstance(first_cause(error), TimeoutError):
+            raise UsageError(
+                f"Nobody logged in within {LOGIN_TIMEOUT:g} s.",
+                f"`andy mcp login {server.name}` tries again.",
+            ) from error
         raise UsageError(f"The login at {server.name} failed: {find_reason(error)}.") from error
 
 
