@@ -893,6 +893,17 @@ LASTS = 2
 """Seconds of a token: a login has to end before its first one runs out."""
 
 
+def test_a_program_that_writes_something_else_is_quoted(home: Path) -> None:
+    writes = "print('Listening on 8080', flush=True); import time; time.sleep(60)"
+    server = McpServer("web", command=sys.executable, args=("-c", writes), timeout=2)
+
+    async def nothing(hub: Hub, registry: Registry) -> None:
+        assert len(registry) == 0
+
+    said = "\n".join(with_servers([server], nothing))
+    assert "it was not ready within 2 s; it writes 'Listening on 8080', not MCP" in said
+
+
 def test_a_login_by_oauth_lasts_beyond_its_first_token(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,8 @@ class McpConnection:
         self._mark = secrets.token_hex(8)
         self._returning = asyncio.Lock()
         self._is_closed = False
+        self._unreadable = ""
+        """The first line that the server wrote and that is no message of the protocol."""
 
     @property
     def ready(self) -> bool:
@@ -149,7 +151,8 @@ class McpConnection:
         try:
             await self._connect_server()
         except TimeoutError:
-            self.state = f"it was not ready within {self.server.timeout:g} s{self._hint()}"
+            wrote = f"; it writes {self._unreadable!r}, not MCP" if self._unreadable else ""
+            self.state = f"it was not ready within {self.server.timeout:g} s{wrote}{self._hint()}"
         except ImportError:
             self.state = MISSING
         except Exception as error:
@@ -164,6 +167,7 @@ class McpConnection:
             self._settled.set()
 
     async def _connect_server(self) -> None:
+        self._unreadable = ""
         async with asyncio.timeout(self.server.timeout) as starting:
             session_module = await asyncio.to_thread(import_session)
             async with session_module(self.server, self._handle_message, self._mark) as session:
@@ -180,8 +184,8 @@ class McpConnection:
 
     async def _handle_message(self, message: object) -> None:
         if isinstance(message, Exception):
-            return
-        if "tools/list_changed" in str(getattr(message, "method", "")):
+            self._unreadable = self._unreadable or find_unreadable_line(message)
+        elif "tools/list_changed" in str(getattr(message, "method", "")):
             self._list_again.set()
 
     def _hint(self) -> str:
@@ -217,6 +221,14 @@ def find_reason(error: BaseException) -> str:
         return f"{NO_PROGRAM} {error.filename!r}"
     words = explain_unreadable(error) or one_line(str(error))[:300] or type(error).__name__
     return words.removesuffix(".")
+
+
+def find_unreadable_line(error: Exception) -> str:
+    """The line that could not be read as a message, shortened; empty where it was another fault."""
+    from pydantic_core import ValidationError  # 2 ms, and few servers write so
+
+    line = error.errors()[0]["input"] if isinstance(error, ValidationError) else ""
+    return one_line(line)[:100] if isinstance(line, str) else ""
 
 
 def explain_unreadable(error: BaseException) -> str:
