@@ -15,7 +15,7 @@ from andy_cli.agent.history.compression import (
 )
 from andy_cli.agent.prompt.request import warn_of_lost_prompt
 from andy_cli.messages import Message, ToolCall
-from andy_cli.models.token_count import tokens
+from andy_cli.models.token_count import estimate_tokens
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=60),
@@ -142,11 +142,11 @@ def test_the_oldest_goes_first_and_no_more_than_needed() -> None:
 
 def test_if_heads_are_too_much_counts_remain() -> None:
     history = conversation(*[listing(200)] * 12)
-    done = compress_history(history, tokens(listing(200)) + 2200, reply=500)
+    done = compress_history(history, estimate_tokens(listing(200)) + 2200, reply=500)
     told = json.loads(done.history[3].content)
     assert "head" not in told
     assert told["items"] == 200
-    assert done.after <= tokens(listing(200)) + 2200 - 500
+    assert done.after <= estimate_tokens(listing(200)) + 2200 - 500
 
 
 def test_errors_are_never_cut() -> None:
@@ -184,7 +184,7 @@ def test_long_arguments_of_old_calls_keep_their_keys() -> None:
 @given(results, st.integers(200, 3000))
 def test_a_fresh_result_fits(content: str, room: int) -> None:
     told = truncate_result(content, room)
-    assert told == content or tokens(told) <= room
+    assert told == content or estimate_tokens(told) <= room
     if told != content and content[:1] in "{[" and is_json(content):
         assert json.loads(told, parse_constant=pytest.fail)["truncated"] is True
 
@@ -236,7 +236,7 @@ def test_a_fault_is_told_whole_however_long() -> None:
 )
 def test_odd_json_is_no_trouble(content: str) -> None:
     json.loads(make_stub(content), parse_constant=pytest.fail)
-    assert tokens(truncate_result(content, 300)) <= 300
+    assert estimate_tokens(truncate_result(content, 300)) <= 300
 
 
 def test_a_result_that_was_truncated_keeps_its_count_as_a_stub() -> None:
@@ -294,7 +294,7 @@ def test_a_text_that_was_truncated_keeps_its_size(sizes: tuple[int, ...]) -> Non
     ],
 )
 def test_the_estimate_is_near_what_vocabularies_count(text: str, counted: int) -> None:
-    assert 0.6 * counted <= tokens(text) <= 1.6 * counted
+    assert 0.6 * counted <= estimate_tokens(text) <= 1.6 * counted
 
 
 def test_a_server_that_drops_the_beginning_is_noticed() -> None:

@@ -35,7 +35,7 @@ from andy_cli.foreign_values import replace_surrogates
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import is_secret_file, resolve
 from andy_cli.messages import Arguments, Effect, Status, ToolCall, ToolResult
-from andy_cli.models.token_count import tokens
+from andy_cli.models.token_count import estimate_tokens
 from andy_cli.toolbox.files.kinds import is_document
 from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.nearby import find_nearby_names
@@ -95,7 +95,7 @@ async def attach_mentions(conversation: Conversation, words: str, written: str =
         if len(content) + sum(map(len, blocks)) > SMALL_RESULT:
             available = available or await conversation.budget.find_window() // SHARE
             content, cut_note = shorten_attachment(
-                result, available - sum(map(tokens, blocks)), mention
+                result, available - sum(map(estimate_tokens, blocks)), mention
             )
         notices.append(summarize_attachment(mention, result, cut_note))
         blocks.append(render_attachment(mention, result, content))
@@ -230,7 +230,7 @@ def shorten_attachment(result: ToolResult, available: int, mention: PathMention)
     Of a text these are its first lines; data stays valid.
     """
     content = result.content
-    if not result.ok or tokens(content) <= available:
+    if not result.ok or estimate_tokens(content) <= available:
         return content, ""
     if mention.is_folder:
         return truncate_result(content, available, "list_directory"), "room for a part of it"
@@ -243,7 +243,7 @@ def shorten_attachment(result: ToolResult, available: int, mention: PathMention)
 
 def take_leading_lines(content: str, available: int) -> Iterator[str]:
     for line in content.split("\n"):
-        available -= tokens(line) + 1
+        available -= estimate_tokens(line) + 1
         if available < 0:
             return
         yield line

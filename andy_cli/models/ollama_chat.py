@@ -13,7 +13,7 @@ from andy_cli.models.http.ollama_wire import chat_address, set_context, write_re
 from andy_cli.models.http.refusals import ServerRefusal, names_no_model, too_long
 from andy_cli.models.http.request import Body
 from andy_cli.models.server.facts import ServerFacts
-from andy_cli.models.token_count import MESSAGE_TOKENS, tokens
+from andy_cli.models.token_count import MESSAGE_TOKENS, estimate_tokens
 
 FIRST_WINDOW = 8192
 """Tokens that a model is loaded with at first, unless its Modelfile has `num_ctx`."""
@@ -49,7 +49,7 @@ class OllamaChat:
         written = write_request(body)
         size = self._context
         if not size:
-            needed = max(estimate_tokens(written) + count_reply(body), read_count(body, "num_ctx"))
+            needed = max(estimate_request(written) + count_reply(body), read_count(body, "num_ctx"))
             size = (await self._size(str(body.get("model")))).fit(needed)
         return set_context(written, size)
 
@@ -92,21 +92,21 @@ class ContextSize:
         return self._size > size_before
 
 
-def estimate_tokens(written: Body) -> int:
-    """Tokens of a request in Ollama's words, about, and rather too many."""
+def estimate_request(written: Body) -> int:
+    """Estimate the tokens of a request in Ollama's words, rather too many."""
     token_count = 0
     for message in as_records(written["messages"]):
         words = {name: value for name, value in message.items() if name != "images"}
-        token_count += MESSAGE_TOKENS + count(words)
+        token_count += MESSAGE_TOKENS + estimate_value(words)
         images = message.get("images")
         if isinstance(images, list):
             token_count += PICTURE_TOKENS * len(images)
-    return int(WRONG_BY * (token_count + count(written.get("tools") or "")))
+    return int(WRONG_BY * (token_count + estimate_value(written.get("tools") or "")))
 
 
-def count(value: object) -> int:
-    """Tokens of a value as JSON. Not kept: what is said in conversations is long."""
-    return tokens.__wrapped__(json.dumps(value, ensure_ascii=False))
+def estimate_value(value: object) -> int:
+    """Estimate the tokens of a value as JSON. Not kept: what is said in conversations is long."""
+    return estimate_tokens.__wrapped__(json.dumps(value, ensure_ascii=False))
 
 
 def count_reply(body: Body) -> int:

@@ -30,7 +30,7 @@ REPLY_TOKENS = 4096
 
 
 @lru_cache(maxsize=4096)
-def tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """The estimated number of tokens; 0 only for the empty text."""
     data = text.encode("utf-8", "surrogatepass")
     size = len(data)
@@ -40,10 +40,11 @@ def tokens(text: str) -> int:
 
 def estimate_message(message: Message) -> int:
     """Estimate the tokens of a message as it is sent."""
-    calls = sum(
-        tokens(call.name) + tokens(dump_arguments(call)) + CALL_TOKENS for call in message.calls
-    )
-    return MESSAGE_TOKENS + tokens(message.content) + calls
+    estimated = MESSAGE_TOKENS + estimate_tokens(message.content)
+    for call in message.calls:
+        estimated += CALL_TOKENS + estimate_tokens(call.name)
+        estimated += estimate_tokens(dump_arguments(call))
+    return estimated
 
 
 def dump_arguments(call: ToolCall) -> str:

@@ -27,8 +27,8 @@ from andy_cli.models.token_count import (
     REPLY_TOKENS,
     dump_arguments,
     estimate_message,
+    estimate_tokens,
     reserve_for_reply,
-    tokens,
 )
 
 SHORTENED = "shortened"
@@ -199,16 +199,16 @@ def truncate_result(content: str, max_tokens: int, tool: str = "") -> str:
 
 
 def _truncate_any_result(content: str, max_tokens: int, tool: str) -> str:
-    if tokens(content) <= max_tokens:
+    if estimate_tokens(content) <= max_tokens:
         return content
     value = read_json(content)
-    size = max(int(len(content) * max_tokens / tokens(content)), 1)
+    size = max(int(len(content) * max_tokens / estimate_tokens(content)), 1)
     while True:
         if value is None:
             shorter = _render_truncated_text(content, size, tool)
         else:
             shorter = _render_truncated_data(value, size, tool)
-        if tokens(shorter) <= max_tokens or size < STUB_CHARACTERS:
+        if estimate_tokens(shorter) <= max_tokens or size < STUB_CHARACTERS:
             return shorter
         size = int(size * 0.8)
 
@@ -537,7 +537,7 @@ def _count_left_out(message: Message) -> int:
     return int(note["count"]) if note else 1
 
 
-LEFT_OUT_TOKENS = MESSAGE_TOKENS + tokens(LEFT_OUT.format(count=100_000))
+LEFT_OUT_TOKENS = MESSAGE_TOKENS + estimate_tokens(LEFT_OUT.format(count=100_000))
 """Estimated tokens of the note."""
 
 

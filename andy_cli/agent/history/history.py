@@ -52,7 +52,7 @@ from andy_cli.compiler.ids import rename_call_ids
 from andy_cli.compiler.mapper.json_schema import provider_names, replace_forbidden
 from andy_cli.foreign_values import read_json, replace_surrogates
 from andy_cli.messages import NO_ARGUMENTS, Arguments, Message, ToolCall, Wire
-from andy_cli.models.token_count import dump_arguments, estimate_message, tokens
+from andy_cli.models.token_count import dump_arguments, estimate_message, estimate_tokens
 from andy_cli.sessions.log import Log, is_answer_with_note
 
 MISSING = "There is no result: it was interrupted."
@@ -419,7 +419,8 @@ def render_summary_request(
     """Render the request for a summary: the conversation as one text, as much as fits."""
     wishes_line = WISHES.format(wishes=wishes) if wishes else ""
     prompt = load_prompt("summary").substitute(wishes=wishes_line).strip()
-    compressed = compress_history(history, window, tokens(prompt) + tokens(END), leave_out=True)
+    reserved = estimate_tokens(prompt) + estimate_tokens(END)
+    compressed = compress_history(history, window, reserved, leave_out=True)
     text = "\n\n".join(
         line for message in compressed.history for line in render_transcript(message)
     )

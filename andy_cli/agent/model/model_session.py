@@ -52,7 +52,7 @@ from andy_cli.messages import (
 )
 from andy_cli.models.client import ModelClient
 from andy_cli.models.known_providers import providers_by_name
-from andy_cli.models.token_count import tokens
+from andy_cli.models.token_count import estimate_tokens
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
 
@@ -355,7 +355,7 @@ def build_profile(
     if dialect.name == NATIVE:
         schemas = tuple(render_schemas(client, ready, names))
         id_form = find_family_ids(client, dialects)
-    schema_tokens = sum(tokens(str(schema)) for schema in schemas)
+    schema_tokens = sum(estimate_tokens(str(schema)) for schema in schemas)
     return ModelProfile(
         client=client,
         dialect=dialect,
@@ -367,7 +367,7 @@ def build_profile(
         names=names,
         schemas=schemas,
         id_form=id_form,
-        fixed=tokens(system) + schema_tokens,
+        fixed=estimate_tokens(system) + schema_tokens,
         schema_tokens=schema_tokens,
     )
 

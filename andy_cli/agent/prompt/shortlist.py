@@ -17,7 +17,7 @@ from typing import NamedTuple
 from andy_cli.compiler.dialect import Tools
 from andy_cli.messages import Arguments, Choice, Effect, Schema
 from andy_cli.models.inside.encoder import Encoder, load_encoder
-from andy_cli.models.token_count import tokens
+from andy_cli.models.token_count import estimate_tokens
 from andy_cli.settings import data_folder
 from andy_cli.toolbox.tool import Outcome, Tool
 
@@ -71,7 +71,7 @@ def shorten_tools(
     for name in ranked:
         if name in shown_names:
             continue
-        remaining -= tokens(name) + 1
+        remaining -= estimate_tokens(name) + 1
         if remaining > 0:
             listed_names.append(name)
     return Shortlist(frozenset(shown_names), tuple(listed_names))
@@ -79,7 +79,7 @@ def shorten_tools(
 
 def measure_tool(tool: Schema) -> int:
     """Estimate the tokens that its schema takes."""
-    return tokens(str(tool))
+    return estimate_tokens(str(tool))
 
 
 def rank_tools(request: str, tools: Tools) -> list[str]:

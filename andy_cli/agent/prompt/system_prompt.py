@@ -24,7 +24,7 @@ from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.mapper.json_schema import resolve_reference, standardize_schema
 from andy_cli.guard.workspace import is_secret_file
 from andy_cli.messages import Schema, ToolRequest
-from andy_cli.models.token_count import tokens
+from andy_cli.models.token_count import estimate_tokens
 from andy_cli.resources import bundled_folder
 from andy_cli.settings import Settings, config_folder, trusts
 
@@ -77,7 +77,7 @@ class Instructions:
 
     def count_file_tokens(self) -> int:
         """Estimate the tokens of the files."""
-        return sum(tokens(file.text) for file in self.files)
+        return sum(estimate_tokens(file.text) for file in self.files)
 
     def limit_files(self, max_tokens: int) -> "Instructions":
         """Return the same with so many tokens of the files; the farthest are cut first."""
@@ -86,7 +86,7 @@ class Instructions:
         files: list[InstructionFile] = []
         for file in reversed(self.files):
             text = cut_to_tokens(file.text, max_tokens)
-            max_tokens -= tokens(text)
+            max_tokens -= estimate_tokens(text)
             if text:
                 files.insert(0, file._replace(text=text))
         return replace(self, files=tuple(files))
@@ -99,10 +99,10 @@ class Instructions:
 
 def cut_to_tokens(text: str, max_tokens: int) -> str:
     """Cut the end of a text that has more tokens; nothing is left where the mark has no room."""
-    if tokens(text) <= max_tokens:
+    if estimate_tokens(text) <= max_tokens:
         return text
-    size = int(len(text) * max(max_tokens, 0) / tokens(text))
-    while size > 0 and tokens(text[:size] + CUT_NOTE) > max_tokens:
+    size = int(len(text) * max(max_tokens, 0) / estimate_tokens(text))
+    while size > 0 and estimate_tokens(text[:size] + CUT_NOTE) > max_tokens:
         size = int(size * 0.9)
     return text[:size] + CUT_NOTE if size > 0 else ""
 

@@ -47,7 +47,7 @@ from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.field_checks import list_stops
 from andy_cli.frontends.serve.wires.freeform_tools import fit_freeform_arguments
 from andy_cli.messages import Arguments, CallDelta, Chunk, Constraint, ToolRequest, Usage, Wire
-from andy_cli.models.token_count import tokens
+from andy_cli.models.token_count import estimate_tokens
 
 WORDS = "Answer in words: no command can be used now."
 
@@ -481,7 +481,7 @@ async def look_up_tools(
 
 def estimate_usage(chat_request: ChatRequest, reply: ModelReply) -> Usage:
     prompt = estimate(chat_request, 0)
-    return Usage(prompt.messages + prompt.tools, tokens(reply.raw))
+    return Usage(prompt.messages + prompt.tools, estimate_tokens(reply.raw))
 
 
 def note_reasoning(dialogue: ToolDialogue, compiled: CompiledReply) -> None:

@@ -15,7 +15,7 @@ from andy_cli.models.client import Endpoint
 from andy_cli.models.known_providers import providers_by_name
 from andy_cli.models.memory import learn_called, learn_refusal
 from andy_cli.models.server.facts import ServerFacts
-from andy_cli.models.token_count import estimate_message, tokens
+from andy_cli.models.token_count import estimate_message, estimate_tokens
 
 
 class GetFacts(Protocol):
@@ -117,7 +117,8 @@ class ToolSupport:
 def estimate(chat_request: ChatRequest, counted: int) -> PromptTokens:
     """The size of a request in tokens."""
     schemas = sum(
-        tokens(json.dumps(tool, ensure_ascii=False)) for tool in chat_request.tools.values()
+        estimate_tokens(json.dumps(tool, ensure_ascii=False))
+        for tool in chat_request.tools.values()
     )
     return PromptTokens(sum(map(estimate_message, chat_request.history)), schemas, counted)
 

@@ -53,7 +53,7 @@ from andy_cli.frontends.serve.wires.transcript import (
     image_part,
     text_part,
 )
-from andy_cli.models.token_count import MESSAGE_TOKENS, tokens
+from andy_cli.models.token_count import MESSAGE_TOKENS, estimate_tokens
 
 FIELD_READERS = {
     "model": ("model", check_name),
@@ -117,11 +117,11 @@ def answer_token_count(value: object) -> bytes:
     chat_request = translate_messages(check_body(value))
     token_count = 0
     for message in chat_request.history:
-        token_count += MESSAGE_TOKENS + tokens(message.content)
+        token_count += MESSAGE_TOKENS + estimate_tokens(message.content)
         for call in message.calls:
-            token_count += tokens(call.name) + tokens(str(dict(call.arguments)))
+            token_count += estimate_tokens(call.name) + estimate_tokens(str(dict(call.arguments)))
     for tool in chat_request.tools.values():
-        token_count += tokens(dump_json(tool).decode())
+        token_count += estimate_tokens(dump_json(tool).decode())
     return dump_json({"input_tokens": token_count})
 
 

@@ -2,14 +2,14 @@
 
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import SlashCommand
-from andy_cli.models.token_count import tokens
+from andy_cli.models.token_count import estimate_tokens
 
 
 async def show_context(session: ChatSession, argument: str) -> str:
     conversation = (await session.open_conversation()).chat
     window = await conversation.budget.find_window()
     profile = conversation.model.profile
-    system, told_messages = tokens(profile.system), conversation.requests.select_messages()
+    system, told_messages = estimate_tokens(profile.system), conversation.requests.select_messages()
     history = conversation.history.told.count_tokens()
     rows = [
         ("rules and instructions", system),
