@@ -57,7 +57,7 @@ class Served:
     def post(self, body: Mapping[str, Any], **headers: str) -> httpx2.Response:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return httpx2.post(
-            f"{self.url}/v1/chat/completions", json=body, headers=named, timeout=30, verify=PLAIN
+            f"{self.url}/v1/chat/completions", json=body, headers=named, timeout=120, verify=PLAIN
         )
 
     def ask(self, *messages: Mapping[str, Any], **fields: Any) -> dict[str, Any]:  # noqa: ANN401

@@ -436,7 +436,7 @@ def engine(weights_file: Path) -> Engine:
 def test_llama_cpp_holds_a_model_without_tool_calls_to_a_call_that_fits(
     engine: Engine, dialect: str, home: Path
 ) -> None:
-    wanted = {"tools": [SWITCH], "tool_choice": "required", "temperature": 0, "max_tokens": 120}
+    wanted = {"tools": [SWITCH], "tool_choice": "required", "temperature": 0, "max_tokens": 60}
     made = {}
     for switch in ("off", "auto"):
         words = ("--dialect", dialect, "--set", f"constraints={switch}")

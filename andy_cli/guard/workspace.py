@@ -24,6 +24,7 @@ import stat
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO, Literal, NamedTuple
@@ -166,9 +167,21 @@ def _follow_links(entry: Path) -> Path:
     does, which leaves them as they are.
     """
     path = entry.resolve()
-    if any(map(os.path.islink, (path, *path.parents))):
+    if _leads_over_link(path):
         raise RuntimeError(os.strerror(errno.ELOOP))
     return path
+
+
+def _leads_over_link(path: Path) -> bool:
+    """Tell whether a path, or what is there of it, has a link on its way."""
+    for above in chain(reversed(path.parents), [path]):
+        try:
+            mode = os.lstat(above).st_mode
+        except OSError:
+            return False  # below what is not there is nothing
+        if stat.S_ISLNK(mode):
+            return True
+    return False
 
 
 def _find_spelled(path: Path) -> Path:
