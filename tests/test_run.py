@@ -321,6 +321,8 @@ EXAMPLES = (
     f"Here is an example of a call:\n<tool_call>{WRITE}</tool_call>\nThe program would run it.",
     f"So it looks:\n\n    {WRITE}\n\nThat is all.",
     f"In a page: <code>{WRITE}</code>",
+    f"As they wrote:\n<blockquote>{WRITE}</blockquote>",
+    f"In a program: const call = {WRITE};",
 )
 
 

@@ -83,7 +83,8 @@ MIN_LETTERS = 8
 CODE_INDENT = 4
 """Columns by which Markdown sets a block of code in."""
 
-HTML_CODE = re.compile(r"<(?:code|pre)>", re.IGNORECASE)
+QUOTING_TAG = re.compile(r"<(?:code|pre|samp|q|blockquote|example)>", re.IGNORECASE)
+"""The elements by which HTML, and prompts, set apart what is shown."""
 BEFORE_CALL, MAX_FRAMING_LENGTH = re.compile(r"(?:<[^<>\s]{1,60}>\s*)+\Z"), 200
 """Markers that open a list of calls, and the characters that all of them have at most."""
 
@@ -95,7 +96,7 @@ def is_quoted(request: ToolRequest, reply_text: str) -> bool:
     if start == end:
         return False
     start, opening = _find_opening(request, reply_text)
-    if HTML_CODE.search(opening):
+    if QUOTING_TAG.search(opening):
         return True
     line_start = reply_text[reply_text.rfind("\n", 0, start) + 1 : start]
     before = line_start.strip()
@@ -139,6 +140,8 @@ def stands_in_sentence(request: ToolRequest, reply_text: str) -> bool:
     if framing and "\n" not in framing[0].removeprefix(framing[0].rstrip()):
         end = framing.end()
     line_before, line_behind = before.rpartition("\n")[2], reply_text[end:].partition("\n")[0]
+    if line_before.rstrip().endswith("="):
+        return True  # a line of a program
     if not any(map(str.isalpha, line_before)):
         return line_behind.lstrip()[:1].islower()
     return any(map(str.isalpha, line_behind))
