@@ -154,6 +154,7 @@ def test_lines_are_those_that_were_asked_for(
         ("the last 2 lines of todo.txt", "Read todo.txt, the last 2:\nthree\nfour"),
         ("die letzte Zeile", "Read todo.txt, the last 1: four"),
         ("the last 9 lines", "Read todo.txt:\none\ntwo\nthree\nfour"),
+        ("dalla prima all'ultima riga", "Read todo.txt:\none\ntwo\nthree\nfour"),
         ("all but the last line", "Read todo.txt:\none\ntwo\nthree\nfour"),
         ("my last letter", "Read todo.txt:\none\ntwo\nthree\nfour"),
     ],

@@ -14,6 +14,7 @@ from andy_cli.models.inside.values.parameters import Parameter
 from andy_cli.models.inside.values.words import find_plain_words
 
 FIRST = "first|ersten?|primer[oa]s?|premier(?:e?s)?|prim[ieoa]"
+FIRST_WORD = re.compile(rf"\b(?:{FIRST})\b")
 LAST = re.compile(r"\b(?:last|final(?:e[sn]?|i)?|letzten?|ultim[oaie]s?|derniere?s?)\b")
 SINCE = re.compile(
     rf"\b(?:from|ab|desde|depuis|partir (?:de|da)|dal(?:la)?)(?: \w+){{0,2}} (?:{LINE})\b"
@@ -66,9 +67,12 @@ def read_one_bound(said: str) -> tuple[str | None, str | None]:
 
 
 def count_last_lines(text: str) -> int | None:
-    """Count the lines asked for from the end; None where no or all but such ones are."""
+    """Count the lines asked for from the end; None where no or all but such ones are, or all from
+    the first one on."""
     said = write_digits(text)
-    if not (names_line(said) and LAST.search(said)) or BUT.search(said):
+    if not (names_line(said) and LAST.search(said)):
+        return None
+    if BUT.search(said) or FIRST_WORD.search(said):
         return None
     numbers = NUMBER.findall(said) or ["1"]
     return int(numbers[0]) if len(numbers) == 1 else None
