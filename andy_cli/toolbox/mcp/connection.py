@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
 from andy_cli.errors import ToolError, ToolTimeout
+from andy_cli.guard.redactor import redact_text
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.toolbox.mcp.servers import McpServer, ServerTool, log_of
 from andy_cli.toolbox.terminal.processes import tell_marked
@@ -228,7 +229,7 @@ def find_unreadable_line(error: Exception) -> str:
     from pydantic_core import ValidationError  # 2 ms, and few servers write so
 
     line = error.errors()[0]["input"] if isinstance(error, ValidationError) else ""
-    return one_line(line)[:100] if isinstance(line, str) else ""
+    return redact_text(one_line(line))[:100] if isinstance(line, str) else ""
 
 
 def explain_unreadable(error: BaseException) -> str:
