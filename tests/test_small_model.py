@@ -878,6 +878,8 @@ def test_a_question_that_says_nothing_by_itself_goes_on_with_what_a_file_answere
     texts = ["when is the cross stitch due?", "whos it for again"]
     assert converse(texts, here, weights_file).startswith(f"{rows[0]}\n\nRead orders.txt")
     assert "orders.txt" not in asked("whos it for again", here, weights_file)
+    assert "Read orders.txt" in converse([texts[0], "till when?"], here, weights_file)
+    assert "Goodbye" not in asked("till when?", here, weights_file)
 
 
 def test_what_is_asked_for_in_other_forms_than_a_question_is_answered_by_a_file(

@@ -188,7 +188,7 @@ class RequestPlan:
     def _is_unclear(self, text: str) -> bool:
         """Tell whether nobody could say what a text means that asks for no command."""
         scores = self._request.compare(text)
-        return small_talk.is_unclear(scores.kind, scores.nearness)
+        return small_talk.is_unclear(text, scores.kind, scores.nearness)
 
     def _doubt_fragment(self, planned: Plan | None, fragment: Fragment) -> Plan | None:
         """Plan what neither goes on with the turn before nor is a whole wish."""

@@ -84,14 +84,17 @@ YES = (
 NO = ("no", "no thanks", "nope", "better not", "nein", "nein danke", "non", "non merci")
 
 
-def is_far(kind: str, nearness: float) -> bool:
-    """Tell whether a text is too far from the kind of talk that it is nearest to."""
+def is_far(text: str, kind: str, nearness: float) -> bool:
+    """Tell whether a text is too far from the kind of talk that it is nearest to: `till when?` is
+    no goodbye, however near."""
+    if kind in ASKS_NOTHING and text.rstrip().endswith("?"):
+        return True
     return nearness < (MIN_COURTESY if kind in COURTESIES else MIN_NEARNESS)
 
 
-def is_unclear(kind: str, nearness: float) -> bool:
+def is_unclear(text: str, kind: str, nearness: float) -> bool:
     """Tell whether talk of the kind is answered with that it is not understood."""
-    return is_far(kind, nearness) or ANSWERS.get(kind) == UNCLEAR
+    return is_far(text, kind, nearness) or ANSWERS.get(kind) == UNCLEAR
 
 
 def answer_talk(
@@ -101,7 +104,7 @@ def answer_talk(
     not again where that was `said` just before.
     """
     answer = ANSWERS.get(kind, ABSENT)
-    if is_far(kind, nearness):
+    if is_far(text, kind, nearness):
         answer = UNCLEAR
     elif kind in ASKS_NOTHING and is_question(text):
         answer = CANNOT_KNOW
