@@ -227,6 +227,29 @@ def test_what_is_no_page_is_said_to_be_what_it_is(
     assert told.isprintable()
 
 
+REFUSALS = [
+    ('{"error": "city is missing"}', "application/json", 'It says: {"error": "city is missing"}'),
+    (
+        "<title>Not here</title><p>The page moved\nto <a href=/b>the archive</a>.",
+        "text/html",
+        "It says: Not here The page moved to",
+    ),
+    ("x" * 5000, "text/plain", f"It says: {'x' * 1000}..."),
+    (b"\x89PNG\r\n\x1a\n\0", "image/png", "Check the address."),
+    ("", "text/plain", "Check the address."),
+]
+
+
+@pytest.mark.parametrize(("body", "kind", "words"), REFUSALS)
+def test_what_a_server_says_of_an_error_is_told(body: str | bytes, kind: str, words: str) -> None:
+    result = answered(lambda received: page(body, kind, status=422), "fetch_page")
+    told = failed(result)
+    assert words in told
+    assert told.endswith(words) or kind == "text/html"
+    assert told.isprintable()
+    assert "It says" not in result.problem
+
+
 def test_a_page_that_does_not_come_has_run_out_of_time(workspace: Path) -> None:
     work_in(workspace, "web.trusted=127.0.0.1", "web.idle_timeout=0.2")
     result = answered(lambda received: stalled(received), "fetch_page")

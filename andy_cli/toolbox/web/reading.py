@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from urllib.parse import urljoin
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.guard.terminal_sanitizer import spell_out
+from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.toolbox.documents.charsets import declared_in, decode_text
 from andy_cli.toolbox.documents.formats.pdf import is_pdf
 from andy_cli.toolbox.documents.html import plain_text
@@ -44,6 +44,9 @@ ACCEPTED = (
     "text/html, application/xhtml+xml, text/plain, application/json, application/pdf, */*;q=.5"
 )
 
+MAX_REFUSAL = 1_000
+"""Characters that are quoted of the page of an error."""
+
 BUSY, CLOSED = (408, 425, 429), (401, 402, 403, 407, 451)
 """Statuses of a server that has too much to do, and of one that wants to know who asks."""
 
@@ -62,7 +65,8 @@ async def read_window(url: str, offset: int, most_characters: int) -> tuple[str,
     host = spell_out(host_of(page.url))
     if not 200 <= page.status < 300:
         raise ToolError(
-            f"{host} answered {status_of(page.status)}, not with a page. {_advise(page)}"
+            f"{host} answered {status_of(page.status)}, not with a page. {_advise(page)}",
+            await _quote_refusal(page),
         )
     title, text = await text_of(page)
     text = text.strip()
@@ -87,6 +91,19 @@ def _advise(page: FetchedAnswer) -> str:
         is_count = seconds.isascii() and seconds.isdecimal() and len(seconds) < 6
         return f"Try it again in {seconds} s." if is_count else "Try it again later."
     return "It is not open to everybody." if page.status in CLOSED else "Check the address."
+
+
+async def _quote_refusal(page: FetchedAnswer) -> str:
+    """Quote the words that came with an error, as they often say what is wrong; nothing of what
+    holds no text.
+    """
+    try:
+        title, text = await text_of(page)
+    except ToolError:
+        return ""
+    words = one_line(" ".join(f"{title} {text}".split()))
+    shown_words = words if len(words) <= MAX_REFUSAL else f"{words[:MAX_REFUSAL]}..."
+    return f"It says: {shown_words}" if words else ""
 
 
 def _explain_empty(page: FetchedAnswer, host: str) -> tuple[str, str]:
