@@ -11,7 +11,9 @@ from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
+import openpyxl
 import pytest
 from docx import Document
 from hypothesis import given
@@ -176,6 +178,18 @@ def test_two_cells_in_far_corners_are_two_lines() -> None:
     ((_, found),) = xlsx.read_sheets(file, lambda: None)
     first, last = found.split("\n")
     assert (first, last.strip()) == ("first", "last")
+
+
+@pytest.mark.parametrize("state", ["hidden", "veryHidden"])
+def test_a_hidden_sheet_is_marked_as_such(
+    state: Literal["hidden", "veryHidden"], workspace: Path
+) -> None:
+    file = io.BytesIO(office_files.make_xlsx({"Sales": [["sold", 7]], "Cost": [["paid", 3]]}))
+    book = openpyxl.load_workbook(file)
+    book["Cost"].sheet_state = state
+    book.save(workspace / "b.xlsx")
+    told = ran(TOOLS, "file_ingest", path="b.xlsx").content
+    assert told == "[sheet Sales]\nsold\t7\n\n[sheet Cost (hidden)]\npaid\t3"
 
 
 def test_reading_a_sheet_can_be_stopped() -> None:

@@ -39,7 +39,7 @@ FAULTS = (
 
 
 def read_sheets(file: BinaryIO, go_on: Callable[[], None]) -> Iterator[tuple[str, str]]:
-    """Give (name, text) of each sheet.
+    """Give (name, text) of each sheet; with its name is said that it is hidden.
 
     Raises ToolError for what cannot be read, where openpyxl is missing, and what `go_on` raises.
     """
@@ -56,7 +56,9 @@ def read_sheets(file: BinaryIO, go_on: Callable[[], None]) -> Iterator[tuple[str
         workbook = load_workbook(file, read_only=True, data_only=True, keep_links=False)
         formulas = load_workbook(file, read_only=True) if _has_formulas(file) else workbook
         for name in workbook.sheetnames:
-            yield name, _read_sheet(workbook[name], formulas[name], go_on)
+            sheet = workbook[name]
+            note = "" if sheet.sheet_state == "visible" else " (hidden)"
+            yield f"{name}{note}", _read_sheet(sheet, formulas[name], go_on)
         workbook.close()
         formulas.close()
     except (InvalidFileException, *FAULTS) as error:
