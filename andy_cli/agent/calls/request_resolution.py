@@ -131,9 +131,10 @@ def find_placeholders(arguments: Arguments) -> tuple[Problem, ...]:
 
 def is_placeholder(name: str, value: str) -> bool:
     """Tell whether a value is the name of its parameter in angle brackets: `<path to the file>`."""
+    if PLACEHOLDER.fullmatch(value) is None:
+        return False
     words = {*split_words(name)}
-    is_bracketed = PLACEHOLDER.fullmatch(value) is not None
-    return is_bracketed and bool(words) and words <= {*split_words(value)}
+    return bool(words) and words <= {*split_words(value)}
 
 
 USE_EXISTING_TOOL = "Use one that exists, or answer without."
