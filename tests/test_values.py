@@ -9,6 +9,8 @@ from tests.cases import loop_over
 
 Schema = Mapping[str, object]
 TEXT, WHOLE, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
+NOTHING = ("", "null", "None", "undefined", "nil", "n/a")
+"""Texts that say that there is no value."""
 FLAG: Schema = {"type": "boolean"}
 A_TRIAL: dict[str, object] = {"a": "x", "dry_run": True}
 LETTER: Schema = {"type": "string", "description": "text of the mail"}
@@ -42,10 +44,7 @@ SURE: list[tuple[Schema, object, object]] = [
     (WHOLE, [3], 3),
     ({"type": "boolean"}, 1, True),
     ({"type": "boolean"}, "yes", True),
-    *[
-        ({"type": ["integer", "null"]}, word, None)
-        for word in ("", "null", "None", "undefined", "nil", "n/a")
-    ],
+    *[({"type": ["integer", "null"]}, word, None) for word in NOTHING],
     # Kinds by the names that other languages have for them, or by what else is said.
     ({"type": "List[str]"}, "['x', 'y']", ["x", "y"]),
     ({"type": "array<string>"}, '["x"]', ["x"]),
@@ -236,6 +235,17 @@ def test_what_says_something_else_is_asked_about(schema: Schema, given: object) 
         # What need not be given, and says that it is not; a text may be that very word.
         (properties("a", a=WHOLE, b=WHOLE), {"a": 1, "b": "none"}, {"a": 1}),
         (properties("a", a=WHOLE, b=TEXT), {"a": 1, "b": "none"}, {"a": 1, "b": "none"}),
+        *[
+            (properties("a", a=WHOLE, b=items(TEXT)), {"a": 1, "b": b}, {"a": 1})
+            for b in NOTHING
+            if b
+        ],
+        (properties("a", "b", a=WHOLE, b=items(TEXT)), {"a": 1, "b": "null"}, None),
+        (
+            properties("a", a=WHOLE, b=items({"enum": ["none", "all"]})),
+            {"a": 1, "b": "none"},
+            {"a": 1, "b": ["none"]},
+        ),
         (
             properties("a", a=WHOLE, b={**TEXT, "enum": ["x"]}),
             {"a": 1, "b": "none"},

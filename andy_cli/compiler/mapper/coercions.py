@@ -202,8 +202,22 @@ def find_coercions(value: object, node: SchemaNode, name: str) -> Iterator[Coerc
             yield Coercion(member_cost, member)
     if value is not None:
         yield from COERCIONS[kind](value, node, name)
-    if kind not in ("array", "null") and node.takes("array") and not is_bracketed(value):
+    if node.takes("array") and may_be_item(value, node):
         yield Coercion(2, [value])
+
+
+def may_be_item(value: object, node: SchemaNode) -> bool:
+    """Tell whether a value may be the one item of a list: not a list, and no word for nothing
+    unless that is one of the choices."""
+    if isinstance(value, list | None) or is_bracketed(value):
+        return False
+    item = node.item(0)
+    is_choice = item is not None and find_exact_member(value, item.choices) is not None
+    return is_choice or not is_null_word(value)
+
+
+def is_null_word(value: object) -> bool:
+    return isinstance(value, str) and value.strip().lower() in NULL_WORDS
 
 
 def coerce_text(value: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
@@ -221,7 +235,7 @@ def coerce_text(value: object, node: SchemaNode, name: str) -> Iterator[Coercion
 def read_constant(text: str, node: SchemaNode) -> Iterator[Coercion]:
     if node.takes("boolean") and (truth := parse_boolean(text)) is not None:
         yield Coercion(1, truth)
-    if node.takes("null") and text.strip().lower() in NULL_WORDS:
+    if node.takes("null") and is_null_word(text):
         yield Coercion(2, None)
 
 
