@@ -118,7 +118,7 @@ def test_the_default_model_is_kept_and_shown(tmp_path: Path) -> None:
 def test_a_default_that_cannot_be_used_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     assert andy("models", "default", "ollama:qwen3:8b", home=tmp_path).code == 0
     for name, problem in (
-        ("nosuch:xx", "no provider for the model 'nosuch:xx'"),
+        ("nosuch:xx", "no provider for the model 'nosuch:xx' here: no server"),
         ("local:/nonexistent.gguf", "There is no file /nonexistent.gguf."),
         ("anthropic:claude-x", "anthropic needs a key"),
     ):
@@ -199,7 +199,9 @@ def test_the_models_of_the_server_that_is_set_are_listed(tmp_path: Path) -> None
         assert f"   openai:fake    {server.url}\n" in listed
         assert "*" not in listed
         assert f"openai:nosuch cannot be used: {server.url} does not have it.\n" in listed
-        rows = json.loads(list_models(tmp_path, *at_server, "nosuch", "--json"))
+        as_json = andy("models", "list", *at_server, "nosuch", "--json", home=tmp_path)
+    rows = json.loads(as_json.out)
+    assert "andy: openai:nosuch cannot be used: " in as_json.err
     assert [row["name"] for row in rows if row["used"]] == []
     assert {"openai:fake", "openai:gpt-4o"} <= {row["name"] for row in rows}
 

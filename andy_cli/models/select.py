@@ -493,7 +493,10 @@ def _choose_found(
     """Choose the server that has the model, else the first; without one the model inside."""
     if servers := [server for server in found_servers if server.models]:
         return _choose_served(context, _find_server(found_servers, model) or servers[0], model)
-    return _choose_inside(model, _phrase_origin(context.settings, "model"))
+    # Who typed the name knows where it stands.
+    is_typed = context.settings["model"].origin.startswith("--")
+    place = "" if is_typed else f" ({_phrase_origin(context.settings, 'model')})"
+    return _choose_inside(model, place)
 
 
 def _by_environment(context: SelectionContext, model: str) -> list[tuple[Provider, str]]:
@@ -528,8 +531,8 @@ def _choose_served(context: SelectionContext, found_server: FoundServer, model: 
     return Chosen(endpoint, provider, "it runs here")
 
 
-def _choose_inside(model: str, reason: str) -> Chosen:
-    """Choose the model in our own process; the reason is where another model was named."""
+def _choose_inside(model: str, place: str) -> Chosen:
+    """Choose the model in our own process; `place` tells where another model was named."""
     provider = providers_by_name().get("local")
     if provider and find_spec("xllamacpp"):
         if not model:
@@ -539,7 +542,7 @@ def _choose_inside(model: str, reason: str) -> Chosen:
             return Chosen(Endpoint("local", model), provider, "it runs inside andy")
     if model:
         raise UsageError(
-            f"There is no provider for the model {model!r} here ({reason}): no server that runs on "
+            f"There is no provider for the model {model!r} here{place}: no server that runs on "
             "this machine has it, and no key of a provider is set.",
             "{models} shows what is here; choose with {model} or `andy models default`.",
         )

@@ -36,6 +36,8 @@ async def _print_models(options: Options, as_json: bool) -> None:
     models = await _gather_models(options.settings())
     if as_json:
         print_json([_make_model_record(models, *row) for row in models.rows])
+        if models.problem:
+            sys.stderr.write(f"andy: {models.problem}\n")
         return
     print_table([("*" if row[0] == models.used else " ", *row) for row in models.rows])
     if models.used:
