@@ -29,6 +29,7 @@ class Setting(NamedTuple):
     key: str
     default: str | int | float | bool | tuple[str, ...]
     about: str
+    """Its purpose; of a number the unit comes first."""
     environment: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
     """The only values there are, where there are few."""
@@ -38,6 +39,12 @@ class Setting(NamedTuple):
     """It is a number, or empty."""
     least: int = 0
     """The smallest number that it can be."""
+
+    @property
+    def unit(self) -> str:
+        """The unit of a number, such as `seconds`; nothing of other values."""
+        is_number = isinstance(self.default, int | float) and not isinstance(self.default, bool)
+        return self.about.split()[0] if is_number else ""
 
 
 ORIGINS = ("", "/", "$", "--")
@@ -87,7 +94,7 @@ SETTINGS = (
     Setting("network.idle_timeout", 120.0, "seconds of silence; on loopback five times as long"),
     Setting("network.total_timeout", 3600.0, "seconds a reply may take in all"),
     Setting("network.first_backoff", 0.5, "seconds that the first retry waits at most"),
-    Setting("network.tries", 4, "how often a request is sent at most, the first time included"),
+    Setting("network.tries", 4, "times that a request is sent at most, the first one included"),
     Setting("network.scan", True, "look for model servers on this machine"),
     Setting(
         "limits.rounds",
@@ -95,9 +102,9 @@ SETTINGS = (
         "rounds of one turn at most: requests to the model (also --max-turns)",
         least=1,
     ),
-    Setting("limits.calls_per_reply", 20, "tool calls in one reply at most"),
-    Setting("limits.context", 0, "context window in tokens; 0: as the model's server says"),
-    Setting("limits.calls", 50, "tool calls in one turn at most"),
+    Setting("limits.calls_per_reply", 20, "calls of tools in one reply at most"),
+    Setting("limits.context", 0, "tokens of the context window; 0: as the model's server says"),
+    Setting("limits.calls", 50, "calls of tools in one turn at most"),
     Setting(
         "guard.mode",
         "ask",

@@ -42,6 +42,22 @@ def test_every_setting_is_shown_with_where_it_comes_from(tmp_path: Path) -> None
     assert ["model", "m", str(path)] in [line.split() for line in lines]
 
 
+UNITS = {"calls", "kilobytes", "megabytes", "rounds", "seconds", "times", "tokens"}
+
+
+def test_a_number_is_shown_with_its_unit(tmp_path: Path) -> None:
+    units = {setting.unit for setting in BY_KEY.values()}
+    assert units == {"", *UNITS}
+    own_file(tmp_path, "[web]\nidle_timeout = 2.5\n")
+    lines = andy("config", "show", home=tmp_path).out.splitlines()
+    shown = {line.split()[0]: line.split()[1:-1] for line in lines}
+    assert shown["network.connect_timeout"] == ["10", "seconds"]
+    assert shown["web.idle_timeout"] == ["2.5", "seconds"]
+    assert shown["web.largest_file"] == ["4000", "megabytes"]
+    assert shown["ui.plain"] == ["false"]
+    assert andy("config", "get", "web.largest_file", home=tmp_path).out == "4000\n"
+
+
 def test_hosts_may_stand_in_a_list(home: Path) -> None:
     own_file(home, '[web]\ntrusted = ["a.example", "b.example:8080"]\n')
     assert load().text("web.trusted") == "a.example, b.example:8080"

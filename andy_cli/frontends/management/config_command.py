@@ -45,12 +45,13 @@ def show_settings(overrides: Sequence[str], as_json: bool) -> None:
 
 
 def list_settings(settings: Settings) -> list[tuple[str, ...]]:
-    """Key, value and origin of every setting, secrets left out."""
-    records = [make_setting_record(key, value) for key, value in settings.items()]
-    rows = [
-        (str(record["key"]), format_value(record["value"]), str(record["origin"]))
-        for record in records
-    ]
+    """Key, value with its unit, and origin of every setting, secrets left out."""
+    rows: list[tuple[str, ...]] = []
+    for key, value in settings.items():
+        record = make_setting_record(key, value)
+        unit = check_key(key).unit
+        shown_value = f"{value.value:.15g} {unit}" if unit else format_value(record["value"])
+        rows.append((key, shown_value, str(record["origin"])))
     return [tuple(map(neutralize_text, row)) for row in rows]
 
 
