@@ -55,6 +55,12 @@ def read_only_programs() -> dict[str, ReadOnlyProgram]:
     return programs
 
 
+@cache
+def version_lines() -> frozenset[str]:
+    """The command lines of `read_only_programs.toml` that only tell a version."""
+    return frozenset(load_table("read_only_programs")["versions"].strip().split("\n"))
+
+
 Inside = Callable[[str], bool]
 """Tells whether a path, as written from the workspace, really lies inside."""
 
@@ -65,7 +71,7 @@ def doubt_about(words: Sequence[Word], folder: ShellFolder, inside: Inside) -> s
     if unclear := _find_unclear_part(words):
         return unclear
     name, arguments = words[0].text, [word.text for word in words[1:]]
-    if arguments == ["--version"]:
+    if arguments == ["--version"] or f"{name} {' '.join(arguments)}" in version_lines():
         return ""
     if name in SPECIAL:
         return SPECIAL[name](arguments, folder, inside)
