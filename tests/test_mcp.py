@@ -1324,11 +1324,16 @@ def test_a_server_is_replaced_only_where_that_is_said(home: Path) -> None:
     assert "false" in file.read_text()
 
 
-def test_a_program_that_is_not_there_is_not_added(home: Path) -> None:
+def test_a_program_that_is_not_there_is_added_for_others_alone(home: Path) -> None:
     file = home / ".config" / "andy" / "mcp.json"
     refused = andy("mcp", "add", "a", "--", "localhost:9/mcp", home=home)
     assert (refused.code, refused.out, file.exists()) == (2, "", False)
     assert "There is no program 'localhost:9/mcp' here, and it is no address." in refused.err
+    shared = ["mcp", "add", "a", "--scope", "project", "--", "not-here", "serve"]
+    added = andy(*shared, home=home)
+    assert (added.code, "Added a to .mcp.json" in added.out) == (0, True), added.err
+    assert "andy: There is no program 'not-here' here" in added.err
+    assert "not-here" in (home / ".mcp.json").read_text()
     keep("a", {"command": "localhost:9/mcp"}, file)
     tried = andy("mcp", "test", "a", home=home)
     assert "there is no program 'localhost:9/mcp'" in tried.err

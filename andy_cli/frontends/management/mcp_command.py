@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from andy_cli.errors import UsageError
+from andy_cli.foreign_values import as_record
 from andy_cli.frontends.management.config_command import suggest_edit
 from andy_cli.frontends.terminal.messages import list_choices
 from andy_cli.frontends.terminal.tables import print_json, print_line, print_table
@@ -56,7 +57,9 @@ def add_server(
     if source:
         chosen = choose_source_entries(name, Path(source))
     else:
-        chosen = {name: make_entry(words, env, header, transport)}
+        entry = make_entry(words, env, header, transport)
+        check_program(entry, scope)
+        chosen = {name: entry}
     for chosen_name in chosen:
         if not NAME.fullmatch(chosen_name):
             advice = "It holds letters, digits, `_`, `-` and `.`."
@@ -123,13 +126,23 @@ def make_address_entry(address: str, header: Sequence[str]) -> Mapping[str, obje
 def make_program_entry(words: Sequence[str], env: Sequence[str]) -> Mapping[str, object]:
     first, *arguments = words
     environment = split_pairs(env, "=", "--env")
-    # `${HOME}/bin/server` is filled in where it is read.
-    if "${" not in first and shutil.which(first, path=environment.get("PATH")) is None:
-        raise UsageError(
-            f"There is no program {first!r} here, and it is no address.", "Nothing is added."
-        )
     entry: dict[str, object] = {"command": first, "args": arguments}
     return {**entry, **({"env": environment} if environment else {})}
+
+
+def check_program(entry: Mapping[str, object], scope: str) -> None:
+    """Say that the program of an entry is not on this machine. Raises UsageError unless the entry
+    is for a project, and so for others too, who may have it.
+    """
+    program, search_path = entry.get("command"), as_record(entry.get("env")).get("PATH")
+    path = str(search_path) if search_path else None
+    # `${HOME}/bin/server` is filled in where it is read.
+    if not isinstance(program, str) or "${" in program or shutil.which(program, path=path):
+        return
+    problem = f"There is no program {program!r} here, and it is no address."
+    if scope == "user":
+        raise UsageError(problem, "Nothing is added.")
+    sys.stderr.write(f"andy: {problem}\n")
 
 
 def check_transport(transport: str, first: str, is_address: bool) -> None:
