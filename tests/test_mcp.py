@@ -176,6 +176,15 @@ def test_a_step_of_a_server_reads_like_one_of_ours(
     assert describe_step(name, tool.title, schema, "s").did == did
 
 
+def test_what_a_yes_is_given_to_has_its_name_beside_the_title_of_its_server() -> None:
+    for title, action in (
+        ("Note viewer", "use the Note viewer (s.wipe)"),
+        ("", "use the wipe (s)"),
+    ):
+        tool = make_tool(McpConnection(McpServer("s"), print), ServerTool("wipe", "", {}, title))
+        assert tool.intent({}) == action
+
+
 TITLES = [
     ("Weather report", "Weather report"),
     (" Weather\treport ", "Weather report"),

@@ -3,6 +3,7 @@
 search_memory     search memory for {query}     searched memory
 create_issue      create issue                  created issue
 weather           use the weather               used the weather
+wx                use the forecast (met.wx)     used the forecast (met)
 """
 
 import re
@@ -86,7 +87,9 @@ def describe_step(name: str, title: str, schema: Schema, server: str) -> Phrases
     words = f"{verb} {object_words}".strip()
     past_verb = past_tense(verb)
     if not past_verb:
-        return Phrases(f"use the {title} ({server})", f"used the {title} ({server})")
+        # A title is the server's own praise: what a yes is given to has its name beside it.
+        called = server if title == words_of_name(name) else f"{server}.{name}"
+        return Phrases(f"use the {title} ({called})", f"used the {title} ({server})")
     sought_name = sought_parameter(schema) if verb in SEEKING else ""
     sought_phrase = f" for {{{sought_name}}}" if sought_name else ""
     return Phrases(
