@@ -128,7 +128,7 @@ def test_B22_the_tools_are_those_of_the_contract() -> None:
         "search_files": (Effect.READ, ["pattern", "path", "glob"], []),
         "file_put": (Effect.WRITE, ["path", "content", "mimeType"], ["path", "content"]),
         "file_get": (Effect.READ, ["path", "encoding", "maxLength"], ["path"]),
-        "file_ingest": (Effect.READ, ["path"], ["path"]),
+        "file_ingest": (Effect.READ, ["path", "offset"], ["path"]),
         "file_upload": (Effect.ACT, ["path", "destination"], ["path", "destination"]),
         "move": (Effect.WRITE, ["paths", "destination", "replace"], ["paths", "destination"]),
         "copy": (Effect.WRITE, ["paths", "destination", "replace"], ["paths", "destination"]),
@@ -311,11 +311,11 @@ def test_what_a_cut_text_leaves_out_is_said_to_the_user_too(workspace: Path) -> 
     assert "A larger maxLength" in got.content
     assert "A larger" not in done("file_get", path="a.json", maxLength=200_000)
     ingested = called("file_ingest", {"path": "a.json"})
-    assert ingested.did == "read the text of a.json, 100,000 of 250,000 characters"
+    assert ingested.did == "read the text of a.json, characters 1 to 100,000 of 250,000"
     assert ingested.unfinished == "characters 100,001 to 250,000 of a.json were not read"
     (workspace / "a.json").write_text("x" * 5_500_000)
     ingested = called("file_ingest", {"path": "a.json"})
-    assert ingested.did == "read the text of a.json, 100,000 of at least 5,000,000 characters"
+    assert ingested.did == "read the text of a.json, characters 1 to 100,000 of at least 5,000,000"
     assert ingested.unfinished == "characters 100,001 to the last of a.json were not read"
 
 
@@ -1120,13 +1120,26 @@ def test_a_character_that_the_file_cannot_hold_is_named(workspace: Path) -> None
 @pytest.mark.parametrize(
     ("length", "told"), [(250_000, "250,000"), (5_500_000, "at least 5,000,000")]
 )
-def test_a_long_document_says_how_much_there_is_and_how_to_find_the_rest(
+def test_a_long_document_says_how_much_there_is_and_how_to_read_the_rest(
     length: int, told: str, workspace: Path
 ) -> None:
     (workspace / "a.txt").write_text("x" * length)
     assert ran(TOOLS, "file_ingest", path="a.txt").content.endswith(
-        f"x\n[The first 100,000 characters of {told}. search_files finds what stands in the rest.]"
+        f"x\n[These were characters 1 to 100,000 of {told}. "
+        "offset=100000 shows what follows, search_files finds what stands in the rest.]"
     )
+
+
+def test_a_long_document_is_read_on_from_a_character(workspace: Path) -> None:
+    (workspace / "a.txt").write_text("a" * 200_000 + "the end")
+    second = ran(TOOLS, "file_ingest", path="a.txt", offset=100_000)
+    assert second.did == "read the text of a.txt, characters 100,001 to 200,000 of 200,007"
+    assert second.unfinished == "characters 200,001 to 200,007 of a.txt were not read"
+    last = ran(TOOLS, "file_ingest", path="a.txt", offset=200_000)
+    assert last.content == "the end\n[These were characters 200,001 to 200,007 of 200,007.]"
+    assert not last.unfinished
+    said = refused("file_ingest", path="a.txt", offset=200_007)
+    assert said == "a.txt has 200,007 characters: an offset of 200,007 is past its end."
 
 
 def test_a_broken_byte_makes_no_other_text_of_utf_8(workspace: Path) -> None:

@@ -479,11 +479,17 @@ async def file_get(
     action="read the text of {path|a document}",
     examples=("read the PDF", "what is in the document?"),
 )
-async def file_ingest(path: File) -> Outcome:
+async def file_ingest(
+    path: File,
+    offset: Annotated[
+        int,
+        parameter("character of a long text to go on from", aliases=["start", "from"], ge=0),
+    ] = 0,
+) -> Outcome:
     """Read the text of a document."""
     from andy_cli.toolbox.files import ingesting
 
-    return await in_thread(lambda work: ingesting.ingest_file(path, work), TIMEOUT)
+    return await in_thread(lambda work: ingesting.ingest_file(path, offset, work), TIMEOUT)
 
 
 def _access_of_upload(arguments: Given) -> ResourceAccess:

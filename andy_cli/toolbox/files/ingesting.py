@@ -3,6 +3,7 @@
 import re
 from typing import BinaryIO
 
+from andy_cli.errors import ToolError
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
 from andy_cli.toolbox.documents.text import TextPart
 from andy_cli.toolbox.documents.text import text_of as read_parts
@@ -23,26 +24,34 @@ PAGE_STYLE = TextStyle(cell=" | ", headings=True)
 PAGE = re.compile(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
 
 
-def ingest_file(written: str, work: Work) -> Outcome:
-    """Raises ToolError for what has no text or cannot be read."""
+def ingest_file(written: str, offset: int, work: Work) -> Outcome:
+    """Read the text from the character `offset` on, counted from 0, as much as is told at once.
+
+    Raises ToolError for what has no text or cannot be read, and for an offset after its end.
+    """
     file, granted = open_file(written)
     name = show_path(granted.path)
     with file:
         text = text_of(file, name, work)
     if not text.strip():
         return Outcome(f"{name} holds no text.", f"read {name}: it holds no text")
-    shown_text = text[:MAX_CHARACTERS]
-    amount_read, unfinished = count_noun(len(text), "character"), ""
-    if len(text) > MAX_CHARACTERS:
-        # Of a larger file no more is read.
-        at_least = "at least " if len(text) == MAX_FILE_CHARACTERS else ""
-        shown_text += (
-            f"\n[The first {count_noun(MAX_CHARACTERS, 'character')} of {at_least}{len(text):,}. "
-            "search_files finds what stands in the rest.]"
-        )
-        amount_read = f"{MAX_CHARACTERS:,} of {at_least}{amount_read}"
+    if offset >= len(text):
+        size = f"{name} has {count_noun(len(text), 'character')}"
+        raise ToolError(f"{size}: an offset of {offset:,} is past its end.")
+    shown_text = text[offset : offset + MAX_CHARACTERS]
+    if len(shown_text) == len(text):
+        size = count_noun(len(text), "character")
+        return Outcome(text, f"read the text of {name}, {size}")
+    end = offset + len(shown_text)
+    # Of a larger file no more is read.
+    at_least = "at least " if len(text) == MAX_FILE_CHARACTERS else ""
+    amount_read = f"characters {offset + 1:,} to {end:,} of {at_least}{len(text):,}"
+    unfinished, advice = "", ""
+    if end < len(text):
         last = "the last" if at_least else f"{len(text):,}"
-        unfinished = f"characters {MAX_CHARACTERS + 1:,} to {last} of {name} were not read"
+        unfinished = f"characters {end + 1:,} to {last} of {name} were not read"
+        advice = f" offset={end} shows what follows, search_files finds what stands in the rest."
+    shown_text += f"\n[These were {amount_read}.{advice}]"
     return Outcome(shown_text, f"read the text of {name}, {amount_read}", unfinished=unfinished)
 
 
