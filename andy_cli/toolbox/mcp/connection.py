@@ -9,13 +9,15 @@ anew.
 import asyncio
 import contextlib
 import json
+import os
 import secrets
 import signal
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Protocol
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.guard.redactor import redact_text
+from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.toolbox.mcp.servers import McpServer, ServerTool, log_of
 from andy_cli.toolbox.terminal.processes import tell_marked
@@ -37,6 +39,10 @@ class SessionLike(Protocol):
     async def call(self, name: str, arguments: Mapping[str, object]) -> tuple[object, bool]: ...
 
 
+MAX_QUOTED = 200
+"""Characters of a line that a server wrote."""
+MAX_LOG_END = 4096
+"""Bytes of a log in which its last line is looked for."""
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 GRACE_PERIOD = 0.2
 """Seconds that a program has to end by itself, and then after each signal."""
@@ -152,13 +158,13 @@ class McpConnection:
         try:
             await self._connect_server()
         except TimeoutError:
-            wrote = f"; it writes {self._unreadable!r}, not MCP" if self._unreadable else ""
-            self.state = f"it was not ready within {self.server.timeout:g} s{wrote}{self._hint()}"
+            seconds = f"{self.server.timeout:g} s"
+            self.state = f"it was not ready within {seconds}{self._quote_written()}"
         except ImportError:
             self.state = MISSING
         except Exception as error:
             # As above; groups of exceptions included.
-            self.state = f"{find_reason(error)}{self._hint()}"
+            self.state = f"{find_reason(error)}{self._quote_written()}"
         finally:
             self._session = None
             if self._is_closed or not self.server.url:
@@ -189,10 +195,26 @@ class McpConnection:
         elif "tools/list_changed" in str(getattr(message, "method", "")):
             self._list_again.set()
 
-    def _hint(self) -> str:
+    def _quote_written(self) -> str:
+        """Quote what a program wrote that is no message of the protocol, and the end of its log."""
+        quoted = f"; it writes {self._unreadable!r}, not MCP" if self._unreadable else ""
         log = log_of(self.server)
-        has_written = self.server.command and log.is_file() and log.stat().st_size > 0
-        return f" (what it wrote is in {log})" if has_written else ""
+        last_line = find_last_line(log) if self.server.command else ""
+        if not last_line:
+            return quoted
+        shown_line = redact_text(one_line(last_line), secrets_of(self.server.env))[:MAX_QUOTED]
+        return f"{quoted}; the last it wrote is {shown_line!r} (all of it is in {log})"
+
+
+def find_last_line(log: Path) -> str:
+    """The last line of a log with something in it; nothing where there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - MAX_LOG_END))
+            lines = file.read().decode("utf-8", "replace").split("\n")
+    except OSError:
+        return ""
+    return next((line for line in reversed(lines) if line.strip()), "").strip()
 
 
 Opened = Callable[
