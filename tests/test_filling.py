@@ -20,6 +20,7 @@ from andy_cli.models.inside.values.quantities import (
     find_measure,
     find_quantities,
     find_unit,
+    join_hundredths,
     list_ordinals,
 )
 from andy_cli.models.inside.values.runs import list_runs, split_tokens
@@ -1037,6 +1038,24 @@ def test_thousands_are_read_in_groups(said: str, numbers: list[float]) -> None:
     assert [number for number, *_ in find_numbers(said)] == numbers
 
 
+@pytest.mark.parametrize(
+    ("said", "numbers"),
+    [
+        ("ninety-six pound fifty", [96.5]),
+        ("drei Euro fünfzig, oder 1 m 80!", [3.5, 1.8]),
+        ("ocho euros con cincuenta", [8.5]),
+        ("12€50", [12.5]),
+        ("20 euros 15 people", [20, 15]),
+        ("5 pounds, 20", [5, 20]),
+        ("2 Euro 5 und 3 hours 20", [2, 5, 3, 20]),
+    ],
+)
+def test_what_stands_behind_a_currency_may_be_its_hundredths(
+    said: str, numbers: list[float]
+) -> None:
+    assert [number for number, *_ in join_hundredths(said, find_numbers(said))] == numbers
+
+
 def test_a_dot_parts_thousands_where_a_whole_number_is_wanted() -> None:
     for kind, wanted in (("integer", "1250"), ("number", "1.25")):
         order = command("Order sheets", "sheets", sheets={"type": kind})
@@ -1152,6 +1171,10 @@ def test_a_duration_fills_a_command_of_others_in_its_unit(encoder: Encoder) -> N
         ("à huit heures et demie du soir", ["20:30"]),
         ("alle nove meno un quarto di sera", ["20:45"]),
         ("around 3 at night", ["03:00"]),
+        ("half eight in the morning", ["08:30"]),
+        ("half-past nine tonight", ["21:30"]),
+        ("viertel acht abends, oder dreiviertel neun abends", ["19:15", "20:45"]),
+        ("um fünf vor halb drei nachmittags", ["14:25"]),
         ("quarter past two", []),  # of the day or of the night
         ("from 2 to 4 in the afternoon", ["16:00"]),
         ("10 to 4 in the afternoon", ["15:50"]),
@@ -1176,6 +1199,8 @@ def test_times_in_words_are_read_where_a_part_of_the_day_is_said(
         ("10 pm till 6", ["22:00", "06:00"]),
         ("de 8 à 12 h", ["08:00", "12:00"]),
         ("120 t out of 4 into 11", []),
+        ("five to noon, quarter to midnight, ten past midnight", ["11:55", "23:45", "00:10"]),
+        ("two and a half 5 kg bags at half 6", ["06:30"]),
     ],
 )
 def test_times_beside_each_other_are_in_the_same_part_of_the_day(

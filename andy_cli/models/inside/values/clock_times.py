@@ -58,15 +58,17 @@ def make_patterns() -> tuple[re.Pattern[str], ...]:
     words = load_words()
     before, between = words["before_hour"], words["behind_hour"]
     minutes = "|".join([*words["minutes"].values(), FULL_MINUTES])
-    half = "|".join(words["half_hour"].values())
+    part = "|".join(words["part_of_hour"].values())
     parts = (f"(?P<{name}>{said})" for name, said in words["day_parts"].items())
     day = "|".join(parts).replace("\n", "")
     hour = r"(?P<hour>\d{1,2})(?![\d.:,]\d|/)"
     end = r"(?: ?(?:uhr|o['\u2019]clock|heures?|horas?|h)\b)?"
+    minutes_from = (
+        rf"(?P<minute>{minutes})(?: minute[ns]?)? (?:(?P<after>{before['1']})|{before['-1']})"
+    )
     forms = (
-        rf"(?P<minute>{minutes})(?: minute[ns]?)? "
-        rf"(?:(?P<after>{before['1']})|{before['-1']}) {hour}",
-        rf"(?P<half>{half}) {hour}",
+        rf"{minutes_from} {hour}",
+        rf"(?:{minutes_from} )?(?P<part>{part}) {hour}",
         rf"{hour}{end} (?:(?P<after>{between['1']})|{between['-1']}) (?P<minute>{minutes})\b",
         r"(?P<hour>\d{1,2})[.:h](?P<minute>\d\d)",
     )
@@ -92,20 +94,23 @@ def make_loose_patterns() -> tuple[re.Pattern[str], ...]:
     words = load_words()
     before, between = words["before_hour"], words["behind_hour"]
     minutes = "|".join(words["minutes"].values())
-    half = "|".join(words["half_hour"].values())
+    part = "|".join(words["part_of_hour"].values())
     links = f"{words['links']['at']}|{words['links']['other']}".replace("\n", "")
     end = rf"(?=\s*(?:$|{words['links']['end']}|(?:{links})\b))"
     hour = r"(?<![\d.:,/-])(?P<hour>\d{1,2})(?![\d.:,/-]\d|\d)"
+    minutes_from = (
+        rf"(?P<minute>{minutes}|{FULL_MINUTES})(?: minute[ns]?)? "
+        rf"(?:(?P<after>{before['1']})|{before['-1']})"
+    )
     forms = (
         r"(?<![\d.,])(?P<hour>\d{1,2})(?: ?[:.] ?|(?: ?uhr ?| ?h ?))(?P<minute>[0-5]\d)(?![\d.:])",
-        rf"(?P<minute>{minutes}|{FULL_MINUTES})(?: minute[ns]?)? "
-        rf"(?:(?P<after>{before['1']})|{before['-1']}) {hour}(?: ?uhr)?",
-        rf"(?P<half>{half}) {hour}(?: ?uhr)?",
+        rf"{minutes_from} {hour}(?: ?uhr)?",
+        rf"(?:{minutes_from} )?(?P<part>{part}) {hour}(?: ?uhr)?",
         rf"{hour}(?: ?(?:heures?|h))? (?:(?P<after>{between['1']})|{between['-1']}) "
         rf"(?P<minute>{minutes})",
         rf"{hour} ?(?:uhr|o['\u2019]clock)",
         rf"(?:{links}) {hour}(?: ?(?:heures?|h|ore))?{end}",
-        *(rf"(?P<noon{noon}>{said})" for noon, said in words["noon"].items()),
+        *(rf"(?:{minutes_from} )?(?P<noon{noon}>{said})" for noon, said in words["noon"].items()),
     )
     return tuple(re.compile(rf"(?<!\w){form}(?!\w)", re.I) for form in forms)
 
@@ -214,7 +219,8 @@ def read_time(match: re.Match[str]) -> int | None:
     """Read the minutes after midnight of what a form has matched; None where it is no time."""
     parts = match.groupdict()
     if "hour" not in parts:
-        return MINUTES * int(str(match.lastgroup).removeprefix("noon"))
+        noon = MINUTES * int(str(match.lastgroup).removeprefix("noon"))
+        return (noon + count_minutes(parts)) % (HOURS * MINUTES)
     minutes = MINUTES * int(parts["hour"]) + count_minutes(parts)
     minutes += HALF_DAY * MINUTES * count_half_days(parts, minutes // MINUTES)
     is_time = 0 <= minutes < HOURS * MINUTES and int(parts["hour"]) <= HOURS
@@ -233,14 +239,13 @@ def count_half_days(parts: Mapping[str, str | None], hour: int) -> int:
 def count_minutes(parts: Mapping[str, str | None]) -> int:
     """Count the minutes after the hour; those before it are negative."""
     words = load_words()
-    if half := parts.get("half"):
-        return int(find_number(words["half_hour"], half))
-    said = parts.get("minute")
+    part, said = parts.get("part"), parts.get("minute")
+    count = int(find_number(words["part_of_hour"], part)) if part else 0
     if not said:
-        return 0
-    count = int(find_number(words["minutes"], said) or said)
+        return count
+    more = int(find_number(words["minutes"], said) or said)
     is_before = "after" in parts and not parts["after"]
-    return -count if is_before else count
+    return count - more if is_before else count + more
 
 
 def find_number(words: Mapping[str, str], said: str) -> str:

@@ -50,6 +50,7 @@ from andy_cli.models.inside.values.quantities import (
     find_measure,
     find_quantities,
     find_unit,
+    join_hundredths,
     list_ordinals,
 )
 from andy_cli.models.inside.values.spans import (
@@ -387,7 +388,8 @@ class _Filling:
 
     def _add_quantities(self, parameter: Parameter, numbers: Sequence[Number]) -> list[Number]:
         """Add quantities in other words than numbers; convert durations to the parameter's unit."""
-        numbers = [*numbers, *find_long_numbers(self._text), *find_quantities(self._text)]
+        numbers = join_hundredths(self._text, numbers)
+        numbers += [*find_long_numbers(self._text), *find_quantities(self._text)]
         if parameter.needed:
             numbers += list_ordinals(self._text)
         if parameter.schema.get("type") == "integer":

@@ -19,18 +19,23 @@ from andy_cli.models.inside.values.words import find_words
 
 LINK = r"(?:\s+of)?(?:\s+(?:an?|de|di)\s+|\s+d['\u2019]|['\u2019\s-]*)"
 """Between a share and its unit."""
-BETWEEN = re.compile(r"\s*(?:,|and|und|y|et|e)?\s*")
+AND = "and|und|y|con|et|e"
+BETWEEN = re.compile(rf"\s*(?:,|{AND})?\s*")
 """Between two parts of a duration: `1 hour and 20 minutes`."""
 GLUED = re.compile(r"(?<![\w.,/-])(\d+(?:[.,]\d+)?)[a-z]{1,3}\b(?![-/\d])")
 """`25g`, `3h`, `the 54er`, `the 9th`."""
 PAIR = re.compile(r"(?<![\w.,/-])(\d{1,4})-(\d{1,4})(?![\w/-]|[.,]\d)")
 """`7-2`, `1001-1210`."""
 MEASURE = re.compile(r"[^\W\d_]+|[\u20ac\u00a3$%]|\u00b0 ?[CF]")
+HUNDRED, METRE = 100, "m"
 MIN_MEASURES = 2
 """Members that are units of measure, of an enumeration of them."""
 AMBIGUOUS = frozenset({"min", "second"})
 """Units that are something else beside another one: `min_hours`, `hours of the second driver`."""
 SYMBOL = re.compile(r"[\u20ac\u00a3$]")
+BEFORE_HUNDREDTHS = re.compile(rf"\s*({MEASURE.pattern})\s*(?:{AND})?\s*")
+"""`3 euro 50`, `ocho euros con cincuenta`."""
+PAUSE = re.compile(r"\s*(?:[,.;:!?)\u2013]|$)")
 Number = tuple[float, int, int]
 """A number, and where it stands."""
 
@@ -114,6 +119,31 @@ def join_durations(text: str, pieces: Sequence[Duration]) -> list[Duration]:
         elif not found or piece.start >= found[-1].end:
             found.append(piece)
     return found
+
+
+def join_hundredths(text: str, numbers: Sequence[Number]) -> list[Number]:
+    """Join two numbers that are one in a currency or in metres: `3 euro 50`, `1 m 80`. Behind the
+    second is a pause: `3 euro, 50 people` are two.
+    """
+    joined: list[Number] = []
+    for number in numbers:
+        if joined and are_hundredths(text, joined[-1], number):
+            whole, start, _ = joined.pop()
+            joined.append((whole + number[0] / HUNDRED, start, number[2]))
+        else:
+            joined.append(number)
+    return joined
+
+
+def are_hundredths(text: str, whole: Number, number: Number) -> bool:
+    """Tell whether a number is the rest of the one before it, in hundredths of its unit."""
+    between = BEFORE_HUNDREDTHS.fullmatch(text, whole[2], number[1])
+    is_number = whole[0].is_integer() and number[0] in range(10, HUNDRED)
+    if not (between and is_number and PAUSE.match(text, number[2])):
+        return False
+    called = load_words().measures.values()
+    names = (names for names in called if names[0].isupper() or names[0] == METRE)
+    return any(names_measure(measure_names, [between[1]]) for measure_names in names)
 
 
 def find_measure(text: str, numbers: Sequence[Number], members: Sequence[str]) -> str | None:
