@@ -324,6 +324,8 @@ def find_mistaken_files(conversation: Conversation, answer: str) -> Sequence[str
         return []
     told = {*find_written_paths("\n".join(list_statements(answer)), folder)}
     told.intersection_update(find_written_paths(request[:SEARCHED_REQUEST], folder))
+    if not told:
+        return []
     messages = conversation.history.messages
     results = "\n".join(message.content for message in messages if message.role == "tool")
     unread = find_unread_files(conversation, answer)
@@ -363,6 +365,8 @@ def is_of_file(action: ActionRecord, folder: Path) -> bool:
 def find_told_files(conversation: Conversation, answer: str) -> Iterator[str]:
     """Find the files that are there and of which an answer tells figures, of several digits and
     outside of code, and that nothing said or found before names."""
+    if not SEVERAL_DIGITS.search(answer):
+        return  # before the words of a language are compiled, which takes longer than all else
     history = conversation.history
     before = [message.content for message in history.messages[: history.turn_start + 1]]
     known = "\n".join([*before, *conversation.instructions.texts()])

@@ -66,7 +66,7 @@ async def read_window(url: str, offset: int, most_characters: int) -> tuple[str,
     if not 200 <= page.status < 300:
         raise ToolError(
             f"{host} answered {status_of(page.status)}, not with a page. {_advise(page)}",
-            await _quote_refusal(page),
+            _quote_refusal(page),
         )
     title, text = await text_of(page)
     text = text.strip()
@@ -93,15 +93,20 @@ def _advise(page: FetchedAnswer) -> str:
     return "It is not open to everybody." if page.status in CLOSED else "Check the address."
 
 
-async def _quote_refusal(page: FetchedAnswer) -> str:
+def _quote_refusal(page: FetchedAnswer) -> str:
     """Quote the words that came with an error, as they often say what is wrong; nothing of what
     holds no text.
     """
     try:
-        title, text = await text_of(page)
+        kind = kind_of(page)
     except ToolError:
         return ""
-    words = one_line(" ".join(f"{title} {text}".split()))
+    if kind == "pdf":
+        return ""
+    text = decode_text(page.body[:MAX_HEAD_BYTES], named_charset(page) or declared_in(page.body))
+    if kind == "page":  # the few words of an error need no process of their own to find them
+        text = " ".join(plain_text(text))
+    words = one_line(" ".join(text.split()))
     shown_words = words if len(words) <= MAX_REFUSAL else f"{words[:MAX_REFUSAL]}..."
     return f"It says: {shown_words}" if words else ""
 
