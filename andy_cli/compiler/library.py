@@ -6,12 +6,12 @@ wrote: only a dialect that does not exist is a ValueError.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Hidden, Visible, tools_by_name
 from andy_cli.compiler.dialect import Dialect, dialects_by_name
 from andy_cli.compiler.ids import rename_call_ids
-from andy_cli.compiler.lexing.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers, build_markers
 from andy_cli.compiler.mapper.json_schema import add_aliases
 from andy_cli.compiler.mapper.mapper import Mapped, MappedCall, map_call
 from andy_cli.foreign_values import read_json
@@ -62,12 +62,11 @@ def find_dialect(name: str) -> Dialect:
         raise ValueError(f"There is no dialect {name!r}. There are: {known_names}.") from None
 
 
-@lru_cache(maxsize=64)
 def markers_for(tools: tuple[str, ...], dialect: str = "") -> Markers:
-    """Build the markers of these tools; the last ones are kept, since building one takes 5 ms."""
+    """The markers of these tools. Raises ValueError for a dialect that there is not."""
     if dialect:
         find_dialect(dialect)
-    return Markers(list(dialects_by_name().values()), tools, dialect)
+    return build_markers(tuple(dialects_by_name().values()), tools, dialect)
 
 
 @cache

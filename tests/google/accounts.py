@@ -6,6 +6,8 @@ import re
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Sequence
+from functools import cache
 from html import unescape
 from http.client import HTTPMessage
 from pathlib import Path
@@ -21,6 +23,7 @@ from andy_cli.toolbox.google.login.consent import Client, code_in, connect_accou
 from andy_cli.toolbox.google.login.vault import GoogleAccount, GoogleSecrets
 from andy_cli.toolbox.google.seen_names import forget_names
 from andy_cli.toolbox.registry import Registry
+from andy_cli.toolbox.tool import Tool
 from tests.google.emulator import Emulator
 from tests.tools import work_in
 
@@ -35,8 +38,14 @@ Data = Any
 
 def tools() -> Registry:
     """All tools of Google."""
+    return Registry(load_once())
+
+
+@cache
+def load_once() -> Sequence[Tool]:
+    """Load them for all tests: to make their schemas takes longer than most of those."""
     files = [bundled_folder("tools") / f"google_{family}.py" for family in FAMILIES]
-    return Registry(tool for file in files for tool in tools_in(file))
+    return [tool for file in files for tool in tools_in(file)]
 
 
 def used(tools: Registry, tool: str, /, **arguments: object) -> ToolResult:

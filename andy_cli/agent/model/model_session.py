@@ -38,7 +38,7 @@ from andy_cli.compiler.detect import (
 )
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools, dialects_by_name
 from andy_cli.compiler.ids import nine_letters
-from andy_cli.compiler.lexing.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers, build_markers
 from andy_cli.compiler.library import word_markers
 from andy_cli.compiler.mapper.json_schema import add_aliases, provider_names, render_provider_schema
 from andy_cli.errors import ModelError, ToolsRefusedError, TransientError
@@ -362,7 +362,7 @@ def build_profile(
         why=detected.why,
         tools=ready,
         known=known_tools,
-        markers=Markers(list(dialects.values()), tuple(add_aliases(ready)), dialect.name),
+        markers=build_markers(tuple(dialects.values()), tuple(add_aliases(ready)), dialect.name),
         system=system,
         names=names,
         schemas=schemas,

@@ -328,6 +328,14 @@ def is_protocol(name: str, dialects: Sequence[Dialect]) -> bool:
     )
 
 
+@lru_cache(maxsize=64)
+def build_markers(
+    dialects: tuple[Dialect, ...], tools: tuple[str, ...], first: str = ""
+) -> "Markers":
+    """Build the markers of these tools; the last ones are kept, since building one takes 5 ms."""
+    return Markers(dialects, tools, first)
+
+
 class Markers:
     """Finds markers in text that arrives in pieces."""
 
