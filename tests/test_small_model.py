@@ -821,6 +821,17 @@ def test_a_heading_says_what_the_lines_below_it_are_about(here: Path, weights_fi
         assert asked(question, here, weights_file).startswith("Tom 17 Aug\n\nRead dates.txt")
 
 
+def test_a_list_of_which_several_items_answer_is_shown_whole(
+    here: Path, weights_file: Path
+) -> None:
+    items = ("- broad beans", "- beetroot (Boltardy)", "- sweet peas")
+    (here / "plot.txt").write_text(
+        "\n".join(("Water: off from November to March", "", "Seeds still to buy:", *items))
+    )
+    answer = asked("what do i still need to buy", here, weights_file)
+    assert answer.startswith("\n".join((*items, "", "Read plot.txt")))
+
+
 def test_what_is_named_in_few_words_is_asked_about_and_what_is_to_be_done_is_not(
     here: Path, weights_file: Path
 ) -> None:

@@ -375,7 +375,17 @@ def find_best_lines(
         for meaning, shared in zip(by_meaning, by_words, strict=True)
     ]
     near = max(rated) - SAME_RATING
-    return [row.text for row, rating in zip(telling, rated, strict=True) if rating >= near]
+    chosen = [row for row, rating in zip(telling, rated, strict=True) if rating >= near]
+    return [row.text for row in complete_list(chosen, telling)]
+
+
+def complete_list(chosen: Sequence[HeadedLine], rows: Sequence[HeadedLine]) -> list[HeadedLine]:
+    """Add the other items of a list of which several are chosen: some of them alone would pass for
+    all that there are.
+    """
+    items = [row.heading for row in chosen if row.is_item]
+    lists = {heading for heading in items if heading and items.count(heading) > 1}
+    return [row for row in rows if row in chosen or (row.is_item and row.heading in lists)]
 
 
 def list_telling_rows(name: str, lines: Sequence[str]) -> list[HeadedLine]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 MARK = "#"
+ITEM_MARKS = ("- ", "* ", "\u2022 ")
 MAX_HEADING_WORDS = 6
 
 
@@ -13,6 +14,11 @@ class HeadedLine(NamedTuple):
     text: str
     heading: str = ""
     is_heading: bool = False
+
+    @property
+    def is_item(self) -> bool:
+        """It is one of a list."""
+        return self.text.startswith(ITEM_MARKS)
 
 
 def read_headed_lines(lines: Sequence[str]) -> list[HeadedLine]:
