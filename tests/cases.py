@@ -51,8 +51,8 @@ def sample_every(step: int, cases: Iterable[Case]) -> list[Case]:
 
 
 def draw_cases(number: int, **more: Any) -> settings:  # noqa: ANN401
-    """Let Hypothesis draw so many cases, in the quick suite a quarter of them."""
-    return settings(max_examples=number // 4 if quick else number, **more)
+    """Let Hypothesis draw so many cases, in the quick suite a tenth of them."""
+    return settings(max_examples=-(-number // 10) if quick else number, **more)
 
 
 def loop_over(

@@ -99,12 +99,12 @@ def names_files(config: pytest.Config) -> bool:
 
 
 def load_hypothesis_profile(drawn: str, marks: str) -> None:
-    """Measure no property's time, and draw a quarter of the cases for the quick tests.
+    """Measure no property's time, and draw a tenth of the cases for the quick tests.
 
     `python -m tests.long guards` draws more of each.
     """
     settings.register_profile("usual", deadline=None)
-    settings.register_profile("quick", deadline=None, max_examples=25)
+    settings.register_profile("quick", deadline=None, max_examples=10)
     settings.load_profile("quick" if marks == "not slow" else "usual")
     if drawn:
         settings.register_profile(

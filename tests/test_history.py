@@ -119,7 +119,7 @@ REPLIES: Mapping[str, Sequence[Chunk]] = {
 
 
 @pytest.mark.parametrize("tools", [True, False], ids=["native", "text"])
-@pytest.mark.parametrize("said", quick_every(4, REPLIES))
+@pytest.mark.parametrize("said", quick_every(12, REPLIES))
 def test_two_turns_and_a_switch_after_any_reply(said: str, tools: bool) -> None:
     first = ScriptedModel([REPLIES[said], "Hello."], name="x:first", tools=tools)
     chat = desk(first)

