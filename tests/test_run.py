@@ -796,7 +796,7 @@ def test_an_offer_and_a_plan_behind_a_look_are_answers(tmp_path: Path) -> None:
         assert (done.out, len(server.requests)) == (f"{offer}\n", 2)
 
 
-def test_a_wrong_total_goes_back_once_and_is_marked_for_who_is_strict(tmp_path: Path) -> None:
+def test_a_wrong_total_goes_back_once_and_is_marked_where_it_stays(tmp_path: Path) -> None:
     (tmp_path / "costs.csv").write_text("what,euro\nhotel,312.00\ntrain,89.50\nfood,143.20\n")
     call = called("read_file", '{"path": "costs.csv"}')
     wrong, right = streamed("The total is 554.70."), streamed("The total is 544.70.")
@@ -807,8 +807,12 @@ def test_a_wrong_total_goes_back_once_and_is_marked_for_who_is_strict(tmp_path: 
     assert "- 554.70" in told
     with ModelServer([call, wrong]) as server:
         done = run(server, tmp_path, "total of costs.csv?", cwd=tmp_path)
-    assert (done.code, done.out) == (0, "The total is 554.70.\n")
+    assert (done.code, done.out) == (0, "The total is 554.70 (not verified).\n")
     assert "No result of a tool shows: 554.70." in done.err
+    explained = streamed("On 3 of 12 days it is 554.7, I am sure.")
+    with ModelServer([call, wrong, explained]) as server:
+        done = run(server, tmp_path, "total of costs.csv?", cwd=tmp_path)
+    assert done.out == "On 3 of 12 days it is 554.7, I am sure.\n"
     with ModelServer([call, wrong]) as server:
         done = run(server, tmp_path, "--strict", "total of costs.csv?", cwd=tmp_path)
     assert (done.code, done.out) == (1, "The total is 554.70 (not verified).\n")

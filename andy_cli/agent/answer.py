@@ -23,7 +23,9 @@ from andy_cli.agent.conversation import AnswerProvenance, Conversation
 from andy_cli.agent.grounding.audit import (
     describe_claim,
     find_unsupported_claims,
+    is_figure,
     is_worth_asking,
+    list_digits,
     mark_claims,
     write_rewrite_request,
 )
@@ -413,6 +415,17 @@ async def find_claims(
     return await run_in_daemon_thread(partial(find_unsupported_claims, answer, evidence, figures))
 
 
+async def find_final_claims(conversation: Conversation, state: TurnState) -> Sequence[Claim]:
+    """Find what is marked in the answer: figures for those who ask, else those that the model
+    repeats although it was told that nothing supports them: what it makes of others may be right.
+    """
+    if conversation.strict:
+        return await find_claims(conversation, state, True, state.answer)
+    doubted = state.doubted_figures
+    claims = await find_claims(conversation, state, bool(doubted), state.answer)
+    return [claim for claim in claims if not is_figure(claim) or list_digits(claim) in doubted]
+
+
 async def request_rewrite(conversation: Conversation, state: TurnState) -> AsyncIterator[Event]:
     """Ask the model once to answer again without actions, names and precise figures that nothing
     supports (R16)."""
@@ -422,16 +435,16 @@ async def request_rewrite(conversation: Conversation, state: TurnState) -> Async
     claims = [claim for claim in found if is_worth_asking(claim)]
     if claims:
         yield doubt_claims(claims)
+        state.doubted_figures = frozenset(map(list_digits, filter(is_figure, claims)))
         conversation.history.add(Message("user", write_rewrite_request(claims), note=True))
         state.begin_rewrite(len(conversation.history.messages) - 1)
 
 
 async def audit_answer(conversation: Conversation, state: TurnState) -> AsyncIterator[Event]:
-    """Mark what is not supported beside the claim, in one look; nothing is taken out. Figures are
-    marked for those who ask: what a model makes of others may be right."""
-    claims = await find_claims(conversation, state, conversation.strict, state.answer)
-    state.unsupported = tuple(claim.text for claim in claims)
+    """Mark what is not supported beside the claim, in one look; nothing is taken out."""
     choose_final_answer(conversation, state)
+    claims = await find_final_claims(conversation, state)
+    state.unsupported = tuple(claim.text for claim in claims)
     final = conversation.sanitizer.clean(mark_claims(state.answer, claims))
     if leaks := conversation.sanitizer.find_leaks(state.answer):
         yield events.Audited(leaks=leaks)

@@ -173,6 +173,8 @@ class TurnState:
     rejected_answer: str = ""
     """The answer that did not hold, while another is asked for."""
     rewrite_position: int = 0
+    doubted_figures: frozenset[str] = frozenset()
+    """The digits of the figures that the model was told nothing supports."""
     """The place in the history at which the model is asked for another answer."""
     unsupported: tuple[str, ...] = ()
     not_done: tuple[NotDone, ...] = ()

@@ -74,6 +74,16 @@ def is_worth_asking(claim: Claim) -> bool:
     return claim.kind != "item"
 
 
+def is_figure(claim: Claim) -> bool:
+    """Tell whether a claim is a figure: what a model makes of others may be right."""
+    return claim.kind in FIGURE_KINDS
+
+
+def list_digits(claim: Claim) -> str:
+    """The digits of a figure, which are the same however it is written: `3,296` and `3296`."""
+    return "".join(filter(str.isdigit, claim.text))
+
+
 def drop_overlaps(claims: Sequence[Claim]) -> tuple[Claim, ...]:
     """Put claims in order; of two that overlap keep the first."""
     kept_claims: dict[str, Claim] = {}
@@ -89,6 +99,7 @@ OF_ANOTHER_ROW = " (what was found has this figure in another row)"
 MIN_DIGITS = {"entry": 2, "row": 4}
 """Digits from which a figure of another row is worth asking about: more in a sentence (`row`) than
 in a line of a table or a list (`entry`), which is more certain."""
+FIGURE_KINDS = frozenset("date weekday time size duration percent number row entry".split())
 COUNTED_KINDS = frozenset("number percent size duration".split())
 """Kinds of figures of which a few digits tell little."""
 MARKER = " (not verified)"
