@@ -103,7 +103,7 @@ def load_hypothesis_profile(drawn: str, marks: str) -> None:
 
     `python -m tests.long guards` draws more of each.
     """
-    settings.register_profile("usual", deadline=None)
+    settings.register_profile("usual", deadline=None, max_examples=50)
     settings.register_profile("quick", deadline=None, max_examples=10)
     settings.load_profile("quick" if marks == "not slow" else "usual")
     if drawn:

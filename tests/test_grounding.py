@@ -1129,7 +1129,7 @@ def draw_text(form: str) -> st.SearchStrategy[tuple[str, str]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=3000, database=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=1000, database=None, suppress_health_check=[*HealthCheck])
 @given(st.sampled_from(list_verb_forms()).flatmap(draw_text))
 def test_no_text_that_a_form_of_a_verb_matches_begins_otherwise(drawn: tuple[str, str]) -> None:
     """What begins otherwise would never be looked at."""

@@ -43,6 +43,8 @@ NONE_WEIGHT, NONE_ODDS = 1.5, -0.5
 than people write: their weight, and what is added."""
 LOG_ODDS = 60.0
 """Log-odds that tell as much as a cosine of 1 does."""
+SPOKEN_LEAD = 0.1
+"""The lead of a command that is asked for in just the words of an example, as a cosine."""
 FILE_NAMES = {"audio": "the song", "image": "the image file", "text": "the text file"}
 OTHER_FILE = "the document"
 KIND_NAMES = {
@@ -116,6 +118,8 @@ class Profiles:
     groups: tuple[int, ...]
     """Of each text: which profile it is of."""
     has_examples: bool
+    spoken: Mapping[str, int]
+    """What people say who want one of the commands, in plain words: the place of that."""
 
     @classmethod
     def of(cls, choices: Sequence[Choice]) -> "Profiles":
@@ -131,7 +135,10 @@ class Profiles:
             plain_texts += [phrase.plain for phrase in profile]
             groups += [at] * len(profile)
         written = (tuple(texts), tuple(plain_texts))
-        return cls(choices, commands, talk, written, tuple(groups), has_examples)
+        spoken = {
+            strip_end(phrase.text): at for at, profile in enumerate(commands) for phrase in profile
+        }
+        return cls(choices, commands, talk, written, tuple(groups), has_examples, spoken)
 
     @cached_property
     def refused(self) -> frozenset[str]:
@@ -213,6 +220,9 @@ class Scorer:
         talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
         kind = max(talk, key=talk.__getitem__)
         commands = weigh_form(text, plain != text, scores, choices)
+        if (meant := profiles.spoken.get(strip_end(text))) is not None:
+            # `che tempo fa` asks for the weather, however near it is to a question of the time.
+            commands[meant] = max(*commands, *talk.values()) + SPOKEN_LEAD
         share = math.exp(likely[len(choices) + list(talk).index(kind)])
         return Scores(
             commands,
@@ -247,6 +257,11 @@ class Scorer:
         fits = [measure_form(text, plain != text, choice) for choice in profiles.choices]
         *rated, none = self._encoder.rate_commands((text, plain), commands, fits)
         return [rating / LOG_ODDS for rating in rated], none / LOG_ODDS
+
+
+def strip_end(text: str) -> str:
+    """Strip what says no more: capitals, and the signs at the end."""
+    return text.casefold().strip(" .?!")
 
 
 def weigh_kind(likely: float) -> float:
