@@ -821,6 +821,24 @@ def test_a_heading_says_what_the_lines_below_it_are_about(here: Path, weights_fi
         assert asked(question, here, weights_file).startswith("Tom 17 Aug\n\nRead dates.txt")
 
 
+@pytest.mark.parametrize(
+    ("wish", "query"),
+    [
+        ("who won the match last night", "who won the match last night"),
+        ("wie wird das Wetter morgen in Kassel?", "wie wird das Wetter morgen in Kassel"),
+        ("che tempo fa", "che tempo fa"),
+        ("search the web for cheap flights to oslo", "cheap flights to oslo"),
+    ],
+)
+def test_a_question_for_the_web_is_searched_for_as_it_is_typed(
+    wish: str, query: str, here: Path, weights_file: Path
+) -> None:
+    model = f"local:{weights_file}"
+    run = ("run", "-y", "--no-session", "--model", model, "--set", "search.url=http://127.0.0.1:9/")
+    done = andy(*run, wish, home=here.parent, cwd=here)
+    assert f"could not search the web for {query}: " in done.err
+
+
 def test_a_list_of_which_several_items_answer_is_shown_whole(
     here: Path, weights_file: Path
 ) -> None:

@@ -119,7 +119,7 @@ class Profiles:
     """Of each text: which profile it is of."""
     has_examples: bool
     spoken: Mapping[str, int]
-    """What people say who want one of the commands, in plain words: the place of that."""
+    """Words in which people want a command -> the place of that command."""
 
     @classmethod
     def of(cls, choices: Sequence[Choice]) -> "Profiles":

@@ -9,10 +9,16 @@ from andy_cli.models.inside.values.spans import Span, find_phrases, find_proper_
 from andy_cli.models.inside.values.templates import (
     ALIKE,
     GAP,
+    VALUE,
     Templates,
     find_templates,
 )
-from andy_cli.models.inside.values.words import find_things, find_words, meaningful_stems
+from andy_cli.models.inside.values.words import (
+    find_things,
+    find_words,
+    is_question,
+    meaningful_stems,
+)
 
 ELSEWHERE = frozenset({"url", "mail", "date", "time"})
 """Kinds of things that no other parameter takes than one for that kind."""
@@ -32,10 +38,19 @@ class PhrasePicker:
         """Of what people say who want the command; None where nobody has said."""
         parameters = list_parameters(choice)
         self._first = next(iter(parameters), None)
+        self._choice = choice
         self._is_only = sum(parameter.is_wording for parameter in parameters) == 1
         action = choice.about.partition("\n")[0]
         self.own = meaningful_stems(f"{action} {choice.text.rpartition(',')[2]}")
         """Stems of the command's own words, which are no values."""
+
+    @property
+    def _asks_as_typed(self) -> bool:
+        """Tell whether the request is a question, which all is searched for: `[who won last night]`
+        is an example of what people say."""
+        is_value = any(VALUE.fullmatch(example) for example in self._choice.examples)
+        asks = is_question(self._text) or self._text.rstrip().endswith("?")
+        return is_value and asks
 
     @property
     def untaken_text(self) -> str:
@@ -55,6 +70,10 @@ class PhrasePicker:
     def pick(self, parameter: Parameter) -> str | None:
         """Pick a run of words without which the request is what people say who want the command."""
         span = self._find_thing(parameter)
+        if span is None and self._asks_as_typed and not self.taken:
+            question = self._text.strip(" ?!.")
+            start = self._text.index(question)
+            span = Span(question, start, start + len(question))
         if span is None and self.templates:
             span = self._fit(parameter, self.templates)
         return self.take(span) if span else None

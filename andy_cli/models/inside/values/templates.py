@@ -33,7 +33,8 @@ MOSTLY_SHARE = 0.4
 @cache
 def find_templates(examples: tuple[str, ...]) -> Templates | None:
     """Make templates of the examples that have a value in brackets; None if none has."""
-    texts = tuple(VALUE.sub(GAP, example) for example in examples if "[" in example)
+    gapped = (VALUE.sub(GAP, example) for example in examples if "[" in example)
+    texts = tuple(text for text in gapped if text != GAP)
     if not texts:
         return None
     counted = Counter(word for text in texts for word in set(find_words(text)))
