@@ -43,8 +43,8 @@ NONE_WEIGHT, NONE_ODDS = 1.5, -0.5
 than people write: their weight, and what is added."""
 LOG_ODDS = 60.0
 """Log-odds that tell as much as a cosine of 1 does."""
-SPOKEN_LEAD = 0.1
-"""The lead of a command that is asked for in just the words of an example, as a cosine."""
+SPOKEN_LEAD = 0.02
+"""The least lead of a command that is asked for in just the words of an example, as a cosine."""
 FILE_NAMES = {"audio": "the song", "image": "the image file", "text": "the text file"}
 OTHER_FILE = "the document"
 KIND_NAMES = {
@@ -222,7 +222,8 @@ class Scorer:
         commands = weigh_form(text, plain != text, scores, choices)
         if (meant := profiles.spoken.get(strip_end(text))) is not None:
             # `che tempo fa` asks for the weather, however near it is to a question of the time.
-            commands[meant] = max(*commands, *talk.values()) + SPOKEN_LEAD
+            others = [*commands[:meant], *commands[meant + 1 :], *talk.values()]
+            commands[meant] = max(commands[meant], max(others) + SPOKEN_LEAD)
         share = math.exp(likely[len(choices) + list(talk).index(kind)])
         return Scores(
             commands,
