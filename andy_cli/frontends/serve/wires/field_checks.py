@@ -6,8 +6,8 @@ is no limit as `max_tokens: -1`.
 
 import json
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 
@@ -102,6 +102,37 @@ def check_texts(value: object, field_path: str) -> list[str]:
     ]
 
 
+class CheckedObject(NamedTuple):
+    """An object of a request, whose fields are checked when they are read."""
+
+    values: Mapping[str, Any]
+    path: str = ""
+    """The field that holds it; empty for the whole body."""
+
+    def get(self, name: str, default: object = None) -> Any:  # noqa: ANN401
+        """Return a field that was not checked."""
+        return self.values.get(name, default)
+
+    def path_to(self, name: str) -> str:
+        return f"{self.path}.{name}" if self.path else name
+
+    def read(self, name: str, check: Callable[[object, str], Value]) -> Value:
+        """Raises ApiError where the check does."""
+        return check(self.values.get(name), self.path_to(name))
+
+    def read_given(self, name: str, check: Callable[[object, str], Value]) -> Value | None:
+        """Read a field that may be left out."""
+        return None if self.values.get(name) is None else self.read(name, check)
+
+    def read_object(self, name: str) -> "CheckedObject":
+        return CheckedObject(self.read(name, check_object), self.path_to(name))
+
+    def list_objects(self, name: str) -> Iterator["CheckedObject"]:
+        for index, member in enumerate(self.read(name, check_list)):
+            member_path = f"{self.path_to(name)}[{index}]"
+            yield CheckedObject(check_object(member, member_path), member_path)
+
+
 def map_fields(
     body: Mapping[str, object], field_names: Mapping[str, tuple[str, Check]]
 ) -> dict[str, object]:
@@ -116,13 +147,13 @@ def map_fields(
     }
 
 
-def check_body(body: object) -> Mapping[str, Any]:
+def check_body(body: object) -> CheckedObject:
     """The body as an object. Raises ApiError where it is none or nested too deeply."""
     if not isinstance(body, dict):
         raise ApiError(400, "The request body is no JSON object.")
     if is_nested_deeper(body, MAX_DEPTH):
         raise ApiError(400, f"The request has more than {MAX_DEPTH} levels of lists and objects.")
-    return body
+    return CheckedObject(body)
 
 
 def is_nested_deeper(value: object, levels: int) -> bool:

@@ -16,7 +16,6 @@ Whole or streamed, an answer is made of the same blocks; a stream tells of each 
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from andy_cli.frontends.serve.wires.answer_parts import (
     AnswerPart,
@@ -33,6 +32,7 @@ from andy_cli.frontends.serve.wires.chat_request import (
 )
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.frontends.serve.wires.field_checks import (
+    CheckedObject,
     check_body,
     check_flag,
     check_limit,
@@ -85,7 +85,7 @@ def read_messages_request(value: object) -> ChatRequest:
     return translate_messages(body)
 
 
-def refuse_unknown_fields(body: Mapping[str, Any]) -> None:
+def refuse_unknown_fields(body: Mapping[str, object]) -> None:
     """Raises ApiError for fields that Anthropic's API refuses.
 
     A client that keeps its conversation on the server sends only what is new of it; told in the
@@ -102,14 +102,15 @@ def refuse_unknown_fields(body: Mapping[str, Any]) -> None:
             raise ApiError(400, f"{name}: Extra inputs are not permitted")
 
 
-def translate_messages(body: Mapping[str, Any]) -> ChatRequest:
-    refuse_unknown_fields(body)
-    tools = read_messages_tools(body.get("tools"))
-    request = map_fields(body, FIELD_READERS)
-    request |= {"messages": _read_history(body), **_read_choice(body.get("tool_choice"))}
-    request |= {"tools": tools} if tools else {}
-    request |= _read_user(body.get("metadata")) | _read_format(body)
-    return read_translated_request(request, body)
+def translate_messages(body: CheckedObject) -> ChatRequest:
+    refuse_unknown_fields(body.values)
+    tools = read_messages_tools(body)
+    request = map_fields(body.values, FIELD_READERS)
+    request |= {"messages": _read_history(body), **_read_choice(body)}
+    if tools:
+        request["tools"] = tools
+    request |= _read_user(body) | _read_format(body)
+    return read_translated_request(request, body.values)
 
 
 def answer_token_count(value: object) -> bytes:
@@ -125,141 +126,124 @@ def answer_token_count(value: object) -> bytes:
     return dump_json({"input_tokens": token_count})
 
 
-def _read_history(body: Mapping[str, Any]) -> list[Mapping[str, object]]:
+def _read_history(body: CheckedObject) -> list[Mapping[str, object]]:
     transcript = Transcript()
     if body.get("system"):
-        transcript.add_message("system", _read_parts(body["system"], "system"))
-    messages = check_list(body.get("messages"), "messages")
-    if not messages:
+        transcript.add_message("system", _read_parts(body, "system"))
+    if not body.read("messages", check_list):
         raise ApiError(400, "messages is empty.")
-    for index, message in enumerate(messages):
-        field_path = f"messages[{index}]"
-        role = check_object(message, field_path).get("role")
-        if role not in ROLES:
-            raise ApiError(400, f"{field_path}.role is user, assistant or system.")
-        _add_message(transcript, str(role), message.get("content"), f"{field_path}.content")
+    for message in body.list_objects("messages"):
+        if message.get("role") not in ROLES:
+            raise ApiError(400, f"{message.path}.role is user, assistant or system.")
+        _add_message(transcript, message)
     return transcript.list_messages()
 
 
-def _add_message(transcript: Transcript, role: str, content: object, field_path: str) -> None:
+def _add_message(transcript: Transcript, message: CheckedObject) -> None:
     """Results come first, as the chat API wants them after their calls."""
+    role = str(message.get("role"))
     content_parts: list[ContentPart] = []
-    calls: list[Mapping[str, Any]] = []
-    for index, block in enumerate(_read_blocks(content, field_path)):
-        block_path = f"{field_path}[{index}]"
+    calls: list[CheckedObject] = []
+    for block in _read_blocks(message, "content"):
         match role, block.get("type"):
             case "assistant", "tool_use":
                 calls.append(block)
-                _check_call(block, block_path)
+                _check_call(block)
             case "user", "tool_result":
-                _add_result(transcript, block, block_path)
+                _add_result(transcript, block)
             case "assistant", kind if LEFT_OUT.fullmatch(str(kind)):
                 pass
             case _:
-                content_parts += _read_block(block, block_path)
-    if content_parts or not (calls or content):
+                content_parts += _read_block(block)
+    if content_parts or not (calls or message.get("content")):
         transcript.add_message(role, content_parts)
     for call in calls:
-        transcript.add_call(call["id"], call["name"], call["input"])
+        transcript.add_call(call.get("id"), call.get("name"), call.get("input"))
 
 
-def _check_call(block: Mapping[str, Any], block_path: str) -> None:
-    check_name(block.get("id"), f"{block_path}.id")
-    check_name(block.get("name"), f"{block_path}.name")
-    check_object(block.get("input"), f"{block_path}.input")
+def _check_call(block: CheckedObject) -> None:
+    block.read("id", check_name)
+    block.read("name", check_name)
+    block.read("input", check_object)
 
 
-def _add_result(transcript: Transcript, block: Mapping[str, Any], field_path: str) -> None:
-    content = block.get("content")
-    content_parts = [] if content is None else _read_parts(content, f"{field_path}.content")
+def _add_result(transcript: Transcript, block: CheckedObject) -> None:
+    content_parts = [] if block.get("content") is None else _read_parts(block, "content")
     if block.get("is_error") is True:
         first = str(content_parts[0].get("text", "")) if content_parts else ""
         other_parts = content_parts[1:] if first else content_parts
         content_parts = [text_part(FAILED + first), *other_parts]
-    id = check_name(block.get("tool_use_id"), f"{field_path}.tool_use_id")
-    transcript.add_result(id, content_parts, field_path)
+    transcript.add_result(block.read("tool_use_id", check_name), content_parts, block.path)
 
 
-def _read_blocks(content: object, field_path: str) -> list[Mapping[str, Any]]:
+def _read_blocks(holder: CheckedObject, name: str) -> list[CheckedObject]:
+    """Read the blocks in a field; a text is one block."""
+    content = holder.get(name)
     if isinstance(content, str):
-        return [{"type": "text", "text": content}]
+        return [CheckedObject({"type": "text", "text": content})]
     if not isinstance(content, list):
-        raise wrong_type(field_path, "a text or a list of blocks")
-    return [check_object(block, f"{field_path}[{index}]") for index, block in enumerate(content)]
+        raise wrong_type(holder.path_to(name), "a text or a list of blocks")
+    return [*holder.list_objects(name)]
 
 
-def _read_parts(content: object, field_path: str) -> list[ContentPart]:
-    blocks = enumerate(_read_blocks(content, field_path))
-    return [
-        content_part
-        for index, block in blocks
-        for content_part in _read_block(block, f"{field_path}[{index}]")
-    ]
+def _read_parts(holder: CheckedObject, name: str) -> list[ContentPart]:
+    content_parts: list[ContentPart] = []
+    for block in _read_blocks(holder, name):
+        content_parts += _read_block(block)
+    return content_parts
 
 
-def _read_block(block: Mapping[str, Any], field_path: str) -> list[ContentPart]:
+def _read_block(block: CheckedObject) -> list[ContentPart]:
     kind = block.get("type")
     if kind == "text":
-        return [text_part(check_text(block.get("text"), f"{field_path}.text"))]
+        return [text_part(block.read("text", check_text))]
     if kind == "image":
-        return [
-            _read_picture(check_object(block.get("source"), f"{field_path}.source"), field_path)
-        ]
+        return [_read_picture(block.read_object("source"), block.path)]
     if kind == "document":
-        return _read_document(block, field_path)
+        return _read_document(block)
     if kind == "search_result":
-        return _read_search_result(block, field_path)
+        # A find of the client's own search.
+        title, source = block.read("title", check_text), block.read("source", check_text)
+        return [text_part(f"{title}\n{source}"), *_read_parts(block, "content")]
     if kind == "compaction":
-        return [text_part(check_text(block.get("content") or "", f"{field_path}.content"))]
+        return [text_part(block.read("content", check_text) if block.get("content") else "")]
     if kind == "tool_reference":  # a search for tools found it; all of them are offered
-        return [
-            text_part(f"found: {check_name(block.get('tool_name'), f'{field_path}.tool_name')}")
-        ]
-    raise ApiError(400, f"{field_path} is a block of the type {kind!r}, which cannot stand here.")
+        return [text_part(f"found: {block.read('tool_name', check_name)}")]
+    raise ApiError(400, f"{block.path} is a block of the type {kind!r}, which cannot stand here.")
 
 
-def _read_picture(source: Mapping[str, Any], field_path: str) -> ContentPart:
+def _read_picture(source: CheckedObject, block_path: str) -> ContentPart:
     if source.get("type") == "base64":
-        return image_part(_data_url(source, field_path))
+        return image_part(_data_url(source))
     if source.get("type") == "url":
-        return image_part(check_text(source.get("url"), f"{field_path}.source.url"))
-    raise ApiError(400, f"{field_path}.source is base64 or url; files are not kept here.")
+        return image_part(source.read("url", check_text))
+    raise ApiError(400, f"{block_path}.source is base64 or url; files are not kept here.")
 
 
-def _read_document(block: Mapping[str, Any], field_path: str) -> list[ContentPart]:
+def _read_document(block: CheckedObject) -> list[ContentPart]:
     """Read a document; its title and what is said about it go before it."""
-    source = check_object(block.get("source"), f"{field_path}.source")
+    source = block.read_object("source")
     kind = source.get("type")
     told_before = ("context",) if kind == "base64" else ("title", "context")  # its title is a name
-    given = [key for key in told_before if block.get(key)]
-    head = [text_part(check_text(block[key], f"{field_path}.{key}")) for key in given]
+    head = [text_part(block.read(key, check_text)) for key in told_before if block.get(key)]
     if kind == "text":
-        return [*head, text_part(check_text(source.get("data"), f"{field_path}.source.data"))]
+        return [*head, text_part(source.read("data", check_text))]
     if kind == "content":
-        return [*head, *_read_parts(source.get("content"), f"{field_path}.source.content")]
+        return [*head, *_read_parts(source, "content")]
     if kind == "base64":
-        filename = str(block.get("title") or "document.pdf")
-        return [*head, file_part(_data_url(source, field_path), filename)]
-    raise ApiError(
-        400, f"{field_path}.source is text, content or base64; others are not fetched here."
-    )
+        return [*head, file_part(_data_url(source), str(block.get("title") or "document.pdf"))]
+    raise ApiError(400, f"{source.path} is text, content or base64; others are not fetched here.")
 
 
-def _read_search_result(block: Mapping[str, Any], field_path: str) -> list[ContentPart]:
-    """Read a find of the client's own search; its title and source go before its text."""
-    head = [check_text(block.get(key), f"{field_path}.{key}") for key in ("title", "source")]
-    return [text_part("\n".join(head)), *_read_parts(block.get("content"), f"{field_path}.content")]
+def _data_url(source: CheckedObject) -> str:
+    kind, data = source.read("media_type", check_text), source.read("data", check_text)
+    return f"data:{kind};base64,{data}"
 
 
-def _data_url(source: Mapping[str, Any], field_path: str) -> str:
-    kind = check_text(source.get("media_type"), f"{field_path}.source.media_type")
-    return f"data:{kind};base64,{check_text(source.get('data'), f'{field_path}.source.data')}"
-
-
-def _read_choice(value: object) -> dict[str, object]:
-    if value is None:
+def _read_choice(body: CheckedObject) -> dict[str, object]:
+    if body.get("tool_choice") is None:
         return {}
-    choice = check_object(value, "tool_choice")
+    choice = body.read_object("tool_choice")
     choice_fields: dict[str, object] = {}
     if choice.get("disable_parallel_tool_use") is True:
         choice_fields["parallel_tool_calls"] = False
@@ -267,29 +251,29 @@ def _read_choice(value: object) -> dict[str, object]:
     if kind in ("auto", "any", "none"):
         return {**choice_fields, "tool_choice": "required" if kind == "any" else kind}
     if kind == "tool":
-        chosen_tool = {"name": check_name(choice.get("name"), "tool_choice.name")}
+        chosen_tool = {"name": choice.read("name", check_name)}
         return {**choice_fields, "tool_choice": {"type": "function", "function": chosen_tool}}
     raise ApiError(400, "tool_choice.type is auto, any, tool or none.")
 
 
-def _read_user(metadata: object) -> dict[str, object]:
-    if metadata is None:
+def _read_user(body: CheckedObject) -> dict[str, object]:
+    if body.get("metadata") is None:
         return {}
-    user = check_object(metadata, "metadata").get("user_id")
-    return {} if user is None else {"user": check_text(user, "metadata.user_id")}
+    user = body.read_object("metadata").read_given("user_id", check_text)
+    return {} if user is None else {"user": user}
 
 
-def _read_format(body: Mapping[str, Any]) -> dict[str, object]:
+def _read_format(body: CheckedObject) -> dict[str, object]:
     """An answer by a schema, as `output_config.format` wants it, or `output_format` of old."""
-    config = body.get("output_config")
-    wanted_format = None if config is None else check_object(config, "output_config").get("format")
-    field_path = "output_format" if wanted_format is None else "output_config.format"
-    wanted_format = body.get("output_format") if wanted_format is None else wanted_format
-    if wanted_format is None:
+    holder, name = body, "output_format"
+    if body.get("output_config") is not None:
+        config = body.read_object("output_config")
+        if config.get("format") is not None:
+            holder, name = config, "format"
+    if holder.get(name) is None:
         return {}
-    schema = check_object(wanted_format, field_path).get("schema")
-    checked = check_object(schema, f"{field_path}.schema")
-    named_schema = {"name": "answer", "schema": checked, "strict": True}
+    schema = holder.read_object(name).read("schema", check_object)
+    named_schema = {"name": "answer", "schema": schema, "strict": True}
     return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
 
 
@@ -362,43 +346,42 @@ KNOWN: Mapping[str, Schema] = {
 """By the type without its date."""
 
 
-def read_messages_tools(value: object) -> list[Mapping[str, object]]:
+def read_messages_tools(body: CheckedObject) -> list[Mapping[str, object]]:
     """`tools`, as the chat API has them.
 
     Raises ApiError if only such are there as cannot be run from here: then nothing of what is
     wanted could be done.
     """
-    if value is None:
+    if body.get("tools") is None:
         return []
-    listed = check_list(value, "tools")
     functions: list[Mapping[str, object]] = []
-    for index, tool in enumerate(listed):
-        field_path = f"tools[{index}]"
-        name = check_name(check_object(tool, field_path).get("name"), f"{field_path}.name")
-        type = tool.get("type")
-        described = _known_tool(type) if isinstance(type, str) else {}
+    for tool in body.list_objects("tools"):
+        name, type = tool.read("name", check_name), tool.get("type")
+        described = _find_known_tool(type) if isinstance(type, str) else {}
         if type in (None, "custom"):
-            described = _described_tool(tool, field_path)
+            described = _describe_tool(tool)
         if described:
             functions.append({"type": "function", "function": {"name": name, **described}})
-    if listed and not functions:
+    if body.get("tools") and not functions:
         raise ApiError(
             400, "tools holds none that the client runs; others cannot be run from here."
         )
     return functions
 
 
-def _known_tool(type: str) -> Mapping[str, object]:
+def _find_known_tool(type: str) -> Mapping[str, object]:
     """Nothing for a type that Anthropic's servers run."""
     return OLDER_EDITOR if type in OLDER else KNOWN.get(type.rpartition("_")[0], {})
 
 
-def _described_tool(tool: Mapping[str, Any], field_path: str) -> dict[str, object]:
-    parameters = check_object(tool.get("input_schema"), f"{field_path}.input_schema")
-    if tool.get("description") is None:
-        return {"parameters": parameters}
-    about = check_text(tool["description"], f"{field_path}.description")
-    return {"description": about, "parameters": parameters}
+def _describe_tool(tool: CheckedObject) -> dict[str, object]:
+    parameters = tool.read("input_schema", check_object)
+    about = tool.read_given("description", check_text)
+    return (
+        {"parameters": parameters}
+        if about is None
+        else {"description": about, "parameters": parameters}
+    )
 
 
 REASONS = {"length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}

@@ -18,7 +18,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from time import perf_counter_ns
-from typing import Any
 
 from andy_cli.frontends.serve.wires.answer_parts import (
     AnswerPart,
@@ -34,6 +33,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest, read_translated_request
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.frontends.serve.wires.field_checks import (
+    CheckedObject,
     check_body,
     check_flag,
     check_list,
@@ -52,69 +52,65 @@ IMAGE_KINDS = {"iVBOR": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp",
 """The beginning of a picture's base64 -> its kind."""
 
 
-def read_messages(value: object) -> list[Mapping[str, object]]:
+def read_messages(body: CheckedObject) -> list[Mapping[str, object]]:
     """Read a list of messages. Raises ApiError (400) that names the field."""
     transcript = Transcript()
-    for index, message in enumerate(check_list(value, "messages")):
-        field_path = f"messages[{index}]"
-        _add_message(transcript, check_object(message, field_path), field_path)
+    for message in body.list_objects("messages"):
+        _add_message(transcript, message)
     return transcript.list_messages()
 
 
-def _add_message(transcript: Transcript, message: Mapping[str, Any], field_path: str) -> None:
+def _add_message(transcript: Transcript, message: CheckedObject) -> None:
     role = message.get("role")
     if role not in ROLES:
-        raise ApiError(400, f"{field_path}.role is one of {', '.join(ROLES)}.")
-    text = message.get("content")
-    content_parts = [] if not text else [text_part(check_text(text, f"{field_path}.content"))]
-    content_parts += read_images(message.get("images"), f"{field_path}.images")
+        raise ApiError(400, f"{message.path}.role is one of {', '.join(ROLES)}.")
+    content_parts: list[ContentPart] = []
+    if message.get("content"):
+        content_parts.append(text_part(message.read("content", check_text)))
+    content_parts += read_images(message)
     if role == "tool":
-        transcript.add_result(
-            _find_call(transcript, message, field_path), content_parts, field_path
-        )
+        transcript.add_result(_find_call(transcript, message), content_parts, message.path)
         return
     calls = message.get("tool_calls") if role == "assistant" else None
     if content_parts or not calls:
         transcript.add_message(str(role), content_parts)
     if calls is not None:
-        listed = check_list(calls, f"{field_path}.tool_calls")
-        for index, call in enumerate(listed):
-            _add_call(transcript, call, f"{field_path}.tool_calls[{index}]")
+        for call in message.list_objects("tool_calls"):
+            _add_call(transcript, call)
 
 
-def _add_call(transcript: Transcript, value: object, field_path: str) -> None:
-    call = check_object(value, field_path)
-    function = check_object(call.get("function"), f"{field_path}.function")
-    name = check_name(function.get("name"), f"{field_path}.function.name")
-    arguments = function.get("arguments")
-    if arguments is not None and not isinstance(arguments, str):
-        check_object(arguments, f"{field_path}.function.arguments")
+def _add_call(transcript: Transcript, call: CheckedObject) -> None:
+    function = call.read_object("function")
+    name = function.read("name", check_name)
+    if not isinstance(function.get("arguments"), str):
+        function.read_given("arguments", check_object)
     id = call.get("id")
     if not isinstance(id, str) or not id or id in transcript.waiting:
         id = f"call_{transcript.call_count + 1}"
-    transcript.add_call(id, name, arguments or {})
+    transcript.add_call(id, name, function.get("arguments") or {})
 
 
-def _find_call(transcript: Transcript, message: Mapping[str, Any], field_path: str) -> str:
+def _find_call(transcript: Transcript, message: CheckedObject) -> str:
     """The id of the call a result belongs to."""
     id, waiting = message.get("tool_call_id"), transcript.waiting
-    if not isinstance(id, str) or id not in waiting:
-        # Also for an unknown id: some clients make up ids that they send with results alone.
-        tool = message.get("tool_name") or message.get("name")
-        of_tool = (call_id for call_id, name in waiting.items() if name == tool)
-        id = next(of_tool, next(iter(waiting), None))
-    if id is None:
+    if isinstance(id, str) and id in waiting:
+        return id
+    # Also for an unknown id: some clients make up ids that they send with results alone.
+    tool = message.get("tool_name") or message.get("name")
+    for call_id, name in waiting.items():
+        if name == tool:
+            return call_id
+    if not waiting:
         raise ApiError(
-            400, f"{field_path} is a tool's result, and no call before it waits for one."
+            400, f"{message.path} is a tool's result, and no call before it waits for one."
         )
-    return id
+    return next(iter(waiting))
 
 
-def read_images(value: object, field_path: str) -> list[ContentPart]:
-    """Read a list of pictures in base64."""
-    if value is None:
-        return []
-    return [image_part(image_url(data)) for data in check_texts(value, field_path)]
+def read_images(holder: CheckedObject) -> list[ContentPart]:
+    """Read a list of pictures in base64, if there is one."""
+    images = holder.read_given("images", check_texts) or ()
+    return [image_part(image_url(data)) for data in images]
 
 
 def image_url(data: str) -> str:
@@ -133,10 +129,9 @@ NO_TIME = re.compile(r"-?0+(\.0*)?[a-z]*")
 def read_ollama_chat(value: object) -> ChatRequest:
     """Read a request to /api/chat. Raises ApiError (400) that names the field."""
     body = check_body(value)
-    tools = body.get("tools")
-    request: dict[str, object] = {"messages": read_messages(body.get("messages"))}
-    if tools:
-        request["tools"] = check_list(tools, "tools")
+    request: dict[str, object] = {"messages": read_messages(body)}
+    if body.get("tools"):
+        request["tools"] = body.read("tools", check_list)
     return read_request(body, request)
 
 
@@ -148,31 +143,29 @@ def read_ollama_generate(value: object) -> ChatRequest:
             400, "Nothing is filled in between prompt and suffix here: the model reads chats alone."
         )
     messages: list[Mapping[str, object]] = []
-    if system := body.get("system"):
-        messages.append({"role": "system", "content": check_text(system, "system")})
-    prompt = text_part(check_text(body.get("prompt"), "prompt"))
-    images = read_images(body.get("images"), "images")
-    messages.append({"role": "user", "content": [prompt, *images]})
+    if body.get("system"):
+        messages.append({"role": "system", "content": body.read("system", check_text)})
+    prompt = text_part(body.read("prompt", check_text))
+    messages.append({"role": "user", "content": [prompt, *read_images(body)]})
     return read_request(body, {"messages": messages})
 
 
-def read_request(body: Mapping[str, Any], request: Mapping[str, object]) -> ChatRequest:
+def read_request(body: CheckedObject, request: Mapping[str, object]) -> ChatRequest:
     """Read what both kinds of requests have; `request` has the messages."""
-    stream = body.get("stream")
     chat_fields = {
         **request,
         **read_options(body.get("options")),
         **read_format(body.get("format")),
         **read_effort(body.get("think")),
         "model": strip_latest_tag(read_model(body)),
-        "stream": True if stream is None else check_flag(stream, "stream"),
+        "stream": body.read_given("stream", check_flag) is not False,
     }
     if body.get("keep_alive") is not None:
-        chat_fields["keep_alive"] = body["keep_alive"]
-    return read_translated_request(chat_fields, body)
+        chat_fields["keep_alive"] = body.get("keep_alive")
+    return read_translated_request(chat_fields, body.values)
 
 
-def read_model(body: Mapping[str, Any]) -> str:
+def read_model(body: CheckedObject) -> str:
     """The model's name; old clients call the field `name`."""
     name = body.get("model") or body.get("name")
     if not name:
@@ -265,7 +258,7 @@ def answer_generate_load(value: object) -> tuple[str, bytes] | None:
     return None if body.get("prompt") else answer_load(body, {"response": ""})
 
 
-def answer_load(body: Mapping[str, Any], empty: Mapping[str, object]) -> tuple[str, bytes]:
+def answer_load(body: CheckedObject, empty: Mapping[str, object]) -> tuple[str, bytes]:
     keep_alive = body.get("keep_alive")
     name = read_model(body)
     unloads = keep_alive is not None and NO_TIME.fullmatch(str(keep_alive)) is not None

@@ -25,10 +25,10 @@ from andy_cli.frontends.serve.wires.chat_request import (
     read_translated_request,
 )
 from andy_cli.frontends.serve.wires.field_checks import (
+    CheckedObject,
     check_body,
     check_flag,
     check_limit,
-    check_list,
     check_name,
     check_number,
     check_object,
@@ -69,6 +69,7 @@ FORMS: Mapping[str, CallForm] = {
     "shell": CallForm("shell_call", "action", "sh"),
     "apply_patch": CallForm("apply_patch_call", "operation", "apc"),
 }
+KINDS_BY_ITEM = {item_form.item: kind for kind, item_form in FORMS.items()}
 BROUGHT = ("additional_tools", "tool_search_output")
 """Items of the input that bring tools along."""
 
@@ -124,10 +125,9 @@ def read_offered_tools(body: Mapping[str, Any]) -> dict[str, OfferedTool]:
     wanted could be done.
     """
     tools_by_place: dict[tuple[str, str], OfferedTool] = {}
-    for tool, field_path in _list_tools(body):
-        tools_by_place |= {
-            (offered.namespace, offered.name): offered for offered in _read_tool(tool, field_path)
-        }
+    for tool in _list_tools(CheckedObject(body)):
+        for offered in _read_tool(tool):
+            tools_by_place[offered.namespace, offered.name] = offered
     if body.get("tools") and not tools_by_place:
         raise refuse_field(
             "tools", "holds none that the client runs; others cannot be run from here."
@@ -143,84 +143,66 @@ def read_offered_tools(body: Mapping[str, Any]) -> dict[str, OfferedTool]:
     return offered_tools
 
 
-def index_names(offered_tools: Mapping[str, OfferedTool]) -> dict[tuple[str, str], str]:
-    """(namespace, name) -> the name under which models know it."""
-    return {(offered.namespace, offered.name): name for name, offered in offered_tools.items()}
-
-
-def as_function(name: str, tool: OfferedTool) -> Mapping[str, object]:
-    """As the chat API has it."""
-    return {"type": "function", "function": {"name": name, **tool.function}}
-
-
-def _list_tools(body: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
-    lists = [(body.get("tools"), "tools")]
+def _list_tools(body: CheckedObject) -> Iterator[CheckedObject]:
+    """List the tools of a request, and those that items of its input bring along."""
+    holders = [body]
     items = body.get("input")
     for index, item in enumerate(items if isinstance(items, list) else ()):
         if isinstance(item, dict) and item.get("type") in BROUGHT:
-            lists.append((item.get("tools"), f"input[{index}].tools"))
-    for listed, field_path in lists:
-        for index, member in enumerate(() if listed is None else check_list(listed, field_path)):
-            yield check_object(member, f"{field_path}[{index}]"), f"{field_path}[{index}]"
+            holders.append(CheckedObject(item, f"input[{index}]"))
+    for holder in holders:
+        if holder.get("tools") is not None:
+            yield from holder.list_objects("tools")
 
 
-def _read_tool(
-    tool: Mapping[str, Any], field_path: str, namespace: str = ""
-) -> Iterator[OfferedTool]:
-    kind = check_text(tool.get("type"), f"{field_path}.type")
+def _read_tool(tool: CheckedObject, namespace: str = "") -> Iterator[OfferedTool]:
+    kind = tool.read("type", check_text)
     if kind == "namespace" and not namespace:
-        name = check_name(tool.get("name"), f"{field_path}.name")
-        for index, member in enumerate(check_list(tool.get("tools"), f"{field_path}.tools")):
-            member_path = f"{field_path}.tools[{index}]"
-            yield from _read_tool(check_object(member, member_path), member_path, name)
+        name = tool.read("name", check_name)
+        for member in tool.list_objects("tools"):
+            yield from _read_tool(member, name)
     elif kind in ("function", "custom"):
-        name = check_name(tool.get("name"), f"{field_path}.name")
-        read = _read_function if kind == "function" else _read_freeform
-        yield OfferedTool(kind, name, namespace, read(tool, field_path))
+        name = tool.read("name", check_name)
+        function = _read_function(tool) if kind == "function" else _read_freeform(tool)
+        yield OfferedTool(kind, name, namespace, function)
     elif kind == "tool_search" and tool.get("execution") == "client":
-        yield OfferedTool(kind, kind, "", _read_function(tool, field_path))
-    elif kind in KNOWN and not _is_hosted(tool):
+        yield OfferedTool(kind, kind, "", _read_function(tool))
+    elif kind in KNOWN and as_record(tool.get("environment")).get("type") not in HOSTED:
         yield OfferedTool(kind, kind, "", KNOWN[kind])
 
 
-def _is_hosted(tool: Mapping[str, Any]) -> bool:
-    environment = tool.get("environment")
-    return isinstance(environment, dict) and environment.get("type") in HOSTED
+def _read_function(tool: CheckedObject) -> dict[str, object]:
+    """The fields of a function that are given."""
+    function = {
+        "description": tool.read_given("description", check_text),
+        "parameters": tool.read_given("parameters", check_object),
+        "strict": tool.read_given("strict", check_flag),
+    }
+    return {name: value for name, value in function.items() if value is not None}
 
 
-def _read_function(tool: Mapping[str, Any], field_path: str) -> dict[str, object]:
-    function = _read_description(tool, field_path)
-    if tool.get("parameters") is not None:
-        function["parameters"] = check_object(tool["parameters"], f"{field_path}.parameters")
-    if tool.get("strict") is not None:
-        function["strict"] = check_flag(tool["strict"], f"{field_path}.strict")
+def _read_freeform(tool: CheckedObject) -> dict[str, object]:
+    """A tool that takes a text, perhaps by a grammar."""
+    function: dict[str, object] = {}
+    if tool.get("description") is not None:
+        function["description"] = tool.read("description", check_text)
+    function["parameters"] = freeform_parameters()
+    if tool.get("format"):
+        text_format = tool.read_object("format")
+        if text_format.get("type") == "grammar":
+            grammar = text_format.read("definition", check_text)
+            function["parameters"] = freeform_parameters(text_format.get("syntax"), grammar)
     return function
 
 
-def _read_description(tool: Mapping[str, Any], field_path: str) -> dict[str, object]:
-    about = tool.get("description")
-    return {} if about is None else {"description": check_text(about, f"{field_path}.description")}
-
-
-def _read_freeform(tool: Mapping[str, Any], field_path: str) -> dict[str, object]:
-    """A tool that takes a text, perhaps by a grammar."""
-    about = _read_description(tool, field_path)
-    text_format = check_object(tool.get("format") or {}, f"{field_path}.format")
-    if text_format.get("type") != "grammar":
-        return {**about, "parameters": freeform_parameters()}
-    grammar = check_text(text_format.get("definition"), f"{field_path}.format.definition")
-    return {**about, "parameters": freeform_parameters(text_format.get("syntax"), grammar)}
-
-
-def read_call_input(kind: str, item: Mapping[str, Any], field_path: str) -> object:
+def read_call_input(kind: str, item: CheckedObject) -> object:
     """The arguments of an earlier call, as the function has them."""
     field = FORMS[kind].given
-    value, input_path = item.get(field), f"{field_path}.{field}"
     if kind == "function":
-        return check_text(value, input_path)
+        return item.read(field, check_text)
     if kind == "custom":
-        return freeform_arguments(check_text(value, input_path))
-    return {**check_object(value, input_path)}
+        return freeform_arguments(item.read(field, check_text))
+    return item.read(field, check_object)
 
 
 def write_call_item(tool: OfferedTool, call: CompletedCall, id: str) -> dict[str, object]:
@@ -287,23 +269,22 @@ def read_responses_request(value: object) -> ChatRequest:
             )
     if body.get("background") is True:
         raise refuse_field("background", "is not supported.", code="unsupported_parameter")
-    request = map_fields(body, FIELD_READERS)
-    offered_tools = read_offered_tools(body)
+    request = map_fields(body.values, FIELD_READERS)
+    offered_tools = read_offered_tools(body.values)
     tools, choice = _choose_tools(body, offered_tools)
-    request |= {"tools": tools} if tools else {}
-    request |= {"messages": _read_history(body, index_names(offered_tools)), "tool_choice": choice}
+    if tools:
+        request["tools"] = tools
+    request |= {"messages": _read_history(body, offered_tools), "tool_choice": choice}
     request |= _read_format(body) | _read_effort(body)
-    return read_translated_request(request, body)
+    return read_translated_request(request, body.values)
 
 
 def _read_history(
-    body: Mapping[str, Any], known_names: Mapping[tuple[str, str], str]
+    body: CheckedObject, offered_tools: Mapping[str, OfferedTool]
 ) -> list[Mapping[str, object]]:
     transcript = Transcript()
     if body.get("instructions") is not None:
-        transcript.add_message(
-            "system", [text_part(check_text(body["instructions"], "instructions"))]
-        )
+        transcript.add_message("system", [text_part(body.read("instructions", check_text))])
     items = body.get("input")
     if isinstance(items, str):
         transcript.add_message("user", [text_part(items)])
@@ -311,55 +292,47 @@ def _read_history(
     if not isinstance(items, list) or not items:
         raise wrong_type("input", "a text or a list of items")
     listed = {item_id(item) for item in items if not is_reference(item)}
-    for index, item in enumerate(items):
-        if is_reference(item) and item_id(item) in listed:
+    for item in body.list_objects("input"):
+        if is_reference(item.values) and item_id(item.values) in listed:
             continue  # it stands in the input itself
-        _read_item(
-            transcript, check_object(item, f"input[{index}]"), f"input[{index}]", known_names
-        )
+        _read_item(transcript, item, offered_tools)
     return transcript.list_messages()
 
 
-def _add_message(transcript: Transcript, item: Mapping[str, Any], field_path: str) -> None:
+def _add_message(transcript: Transcript, item: CheckedObject) -> None:
     role = item.get("role")
     if role not in ROLES:
-        raise refuse_field(f"{field_path}.role", "is user, assistant, system or developer.")
-    transcript.add_message(str(role), _read_parts(item.get("content"), f"{field_path}.content"))
+        raise refuse_field(f"{item.path}.role", "is user, assistant, system or developer.")
+    transcript.add_message(str(role), _read_parts(item, "content"))
 
 
 def _read_item(
-    transcript: Transcript,
-    item: Mapping[str, Any],
-    field_path: str,
-    known_names: Mapping[tuple[str, str], str],
+    transcript: Transcript, item: CheckedObject, offered_tools: Mapping[str, OfferedTool]
 ) -> None:
-    if is_reference(item):
+    if is_reference(item.values):
         raise ApiError(
             404,
-            f"Item with id '{item_id(item)}' not found. Items are not persisted here: with "
+            f"Item with id '{item_id(item.values)}' not found. Items are not persisted here: with "
             "`store` false clients send the item itself. Or remove it from your input.",
             param="input",
         )
     type = str(item.get("type") or "message")
-    kind = find_kind_of_call(type)
+    kind = KINDS_BY_ITEM.get(type)
     if type == "message":
-        _add_message(transcript, item, field_path)
+        _add_message(transcript, item)
     elif type in ("tool_search_call", "tool_search_output") and item.get("call_id") is None:
         return  # OpenAI's servers searched
     elif kind:
-        own_name = check_name(item.get("name", kind), f"{field_path}.name")
-        namespace = str(item.get("namespace") or "")
-        transcript.add_call(
-            check_name(item.get("call_id"), f"{field_path}.call_id"),
-            known_names.get((namespace, own_name), own_name),
-            read_call_input(kind, item, field_path),
-        )
+        own_name = check_name(item.get("name", kind), f"{item.path}.name")
+        known_name = _find_known_name(offered_tools, own_name, str(item.get("namespace") or ""))
+        id, call_input = item.read("call_id", check_name), read_call_input(kind, item)
+        transcript.add_call(id, known_name, call_input)
     elif type in OUTPUTS:
         # That of a local shell may have no call_id: its id is that of the call.
-        id = check_name(item.get("call_id", item.get("id")), f"{field_path}.call_id")
-        transcript.add_result(id, OUTPUTS[type](item, field_path), field_path)
+        id = check_name(item.get("call_id", item.get("id")), f"{item.path}.call_id")
+        transcript.add_result(id, OUTPUTS[type](item), item.path)
     elif type not in LEFT_OUT:
-        raise refuse_field(field_path, f"is an item of the type {type!r}, which is not known here.")
+        raise refuse_field(item.path, f"is an item of the type {type!r}, which is not known here.")
 
 
 def is_reference(item: object) -> bool:
@@ -374,38 +347,35 @@ def item_id(item: object) -> str:
     return text_of(as_record(item), "id")
 
 
-def _read_output(item: Mapping[str, Any], field_path: str) -> list[ContentPart]:
-    return _read_parts(item.get("output"), f"{field_path}.output")
+def _read_output(item: CheckedObject) -> list[ContentPart]:
+    return _read_parts(item, "output")
 
 
-def _read_shell_output(item: Mapping[str, Any], field_path: str) -> list[ContentPart]:
+def _read_shell_output(item: CheckedObject) -> list[ContentPart]:
     """Read what each command of a shell printed, and how it ended."""
     output_parts = []
-    for index, command in enumerate(check_list(item.get("output"), f"{field_path}.output")):
-        run_path = f"{field_path}.output[{index}]"
-        command_run = check_object(command, run_path)
-        outcome = check_object(command_run.get("outcome") or {}, f"{run_path}.outcome")
-        ended = f"exit code {outcome['exit_code']}" if "exit_code" in outcome else "timeout"
-        texts = [command_run.get("stdout"), command_run.get("stderr"), ended if outcome else ""]
+    for command_run in item.list_objects("output"):
+        texts = [command_run.get("stdout"), command_run.get("stderr")]
+        if command_run.get("outcome"):
+            outcome = command_run.read("outcome", check_object)
+            ended = f"exit code {outcome['exit_code']}" if "exit_code" in outcome else "timeout"
+            texts.append(ended)
         output_parts.append(text_part("\n".join(str(text) for text in texts if text)))
     return output_parts
 
 
-def _read_patch_output(item: Mapping[str, Any], field_path: str) -> list[ContentPart]:
-    status, output = str(item.get("status") or ""), item.get("output")
-    words = "" if output is None else check_text(output, f"{field_path}.output")
-    return [text_part("\n".join(filter(None, [status, words])))]
+def _read_patch_output(item: CheckedObject) -> list[ContentPart]:
+    texts = [str(item.get("status") or ""), item.read_given("output", check_text)]
+    return [text_part("\n".join(filter(None, texts)))]
 
 
-def _read_found_tools(item: Mapping[str, Any], field_path: str) -> list[ContentPart]:
+def _read_found_tools(item: CheckedObject) -> list[ContentPart]:
     """They are offered from now on; here only their names."""
-    listed = check_list(item.get("tools"), f"{field_path}.tools")
-    tools = [check_object(tool, f"{field_path}.tools") for tool in listed]
-    found_names = ", ".join(str(tool.get("name")) for tool in tools)
+    found_names = ", ".join(str(tool.get("name")) for tool in item.list_objects("tools"))
     return [text_part(f"found: {found_names or 'nothing'}")]
 
 
-OUTPUTS: Mapping[str, Callable[[Mapping[str, Any], str], list[ContentPart]]] = {
+OUTPUTS: Mapping[str, Callable[[CheckedObject], list[ContentPart]]] = {
     "function_call_output": _read_output,
     "custom_tool_call_output": _read_output,
     "local_shell_call_output": _read_output,
@@ -415,49 +385,45 @@ OUTPUTS: Mapping[str, Callable[[Mapping[str, Any], str], list[ContentPart]]] = {
 }
 
 
-def _read_parts(content: object, field_path: str) -> list[ContentPart]:
+def _read_parts(holder: CheckedObject, name: str) -> list[ContentPart]:
+    content = holder.get(name)
     if isinstance(content, str):
         return [text_part(content)]
     if not isinstance(content, list):
-        raise wrong_type(field_path, "a text or a list of parts")
-    return [
-        _read_part(check_object(content_part, f"{field_path}[{index}]"), f"{field_path}[{index}]")
-        for index, content_part in enumerate(content)
-    ]
+        raise wrong_type(holder.path_to(name), "a text or a list of parts")
+    return [_read_part(content_part) for content_part in holder.list_objects(name)]
 
 
-def _read_part(content_part: Mapping[str, Any], field_path: str) -> ContentPart:
+def _read_part(content_part: CheckedObject) -> ContentPart:
     kind = content_part.get("type")
     if kind in ("input_text", "output_text", "text"):
-        return text_part(check_text(content_part.get("text"), f"{field_path}.text"))
+        return text_part(content_part.read("text", check_text))
     if kind == "refusal":
-        return text_part(check_text(content_part.get("refusal"), f"{field_path}.refusal"))
+        return text_part(content_part.read("refusal", check_text))
     if kind == "input_image" and content_part.get("image_url") is not None:
-        url = check_text(content_part["image_url"], f"{field_path}.image_url")
-        return image_part(url, content_part.get("detail"))
+        return image_part(content_part.read("image_url", check_text), content_part.get("detail"))
     if kind == "input_file" and content_part.get("file_data") is not None:
-        name = content_part.get("filename")
-        filename = name if isinstance(name, str) and name else "file"
-        return file_part(check_text(content_part["file_data"], f"{field_path}.file_data"), filename)
+        filename = text_of(content_part.values, "filename") or "file"
+        return file_part(content_part.read("file_data", check_text), filename)
+    path = content_part.path
     if kind in ("input_image", "input_file"):
-        raise refuse_field(field_path, "holds no data; files are neither kept nor fetched here.")
-    raise refuse_field(field_path, f"is a part of the type {kind!r}, which is not known here.")
+        raise refuse_field(path, "holds no data; files are neither kept nor fetched here.")
+    raise refuse_field(path, f"is a part of the type {kind!r}, which is not known here.")
 
 
 def _choose_tools(
-    body: Mapping[str, Any], offered_tools: Mapping[str, OfferedTool]
+    body: CheckedObject, offered_tools: Mapping[str, OfferedTool]
 ) -> tuple[list[Mapping[str, object]], object]:
     """The tools in the chat API's form, and the choice of them."""
-    tools = {name: as_function(name, tool) for name, tool in offered_tools.items()}
-    choice = body.get("tool_choice")
-    if not isinstance(choice, dict):
-        return list(tools.values()), choice
+    tools: dict[str, Mapping[str, object]] = {}
+    for name, tool in offered_tools.items():
+        tools[name] = {"type": "function", "function": {"name": name, **tool.function}}
+    written_choice = body.get("tool_choice")
+    if not isinstance(written_choice, dict):
+        return list(tools.values()), written_choice
+    choice = body.read_object("tool_choice")
     if choice.get("type") == "allowed_tools":
-        listed = check_list(choice.get("tools"), "tool_choice.tools")
-        allowed = [
-            _find_chosen_tool(check_object(tool, "tool_choice.tools"), offered_tools)
-            for tool in listed
-        ]
+        allowed = [_find_chosen_tool(tool, offered_tools) for tool in choice.list_objects("tools")]
         return [tool for name, tool in tools.items() if name in allowed], choice.get("mode")
     if str(choice.get("type")) not in FORMS:
         raise refuse_field("tool_choice", "is auto, none, required, a tool here or allowed_tools.")
@@ -465,26 +431,26 @@ def _choose_tools(
     return list(tools.values()), {"type": "function", "function": function}
 
 
-def _find_chosen_tool(choice: Mapping[str, Any], offered_tools: Mapping[str, OfferedTool]) -> str:
-    """The name under which models know a tool that is chosen."""
+def _find_chosen_tool(choice: CheckedObject, offered_tools: Mapping[str, OfferedTool]) -> str:
     kind = str(choice.get("type"))
     written_name = kind if kind in KNOWN or kind == "tool_search" else choice.get("name")
     name = check_name(written_name, "tool_choice.name")
-    namespace = choice.get("namespace")
-    fitting_names = [
-        known_name
-        for known_name, tool in offered_tools.items()
-        if tool.name == name and namespace in (None, tool.namespace)
-    ]
-    return fitting_names[0] if fitting_names else name
+    return _find_known_name(offered_tools, name, choice.get("namespace"))
 
 
-def _read_format(body: Mapping[str, Any]) -> dict[str, object]:
-    config = body.get("text")
-    wanted_format = None if config is None else check_object(config, "text").get("format")
-    if wanted_format is None:
+def _find_known_name(offered_tools: Mapping[str, OfferedTool], name: str, namespace: object) -> str:
+    """Find the name under which models know a tool; `namespace`: None for any."""
+    for known_name, tool in offered_tools.items():
+        if tool.name == name and namespace in (None, tool.namespace):
+            return known_name
+    return name
+
+
+def _read_format(body: CheckedObject) -> dict[str, object]:
+    config = None if body.get("text") is None else body.read_object("text")
+    if config is None or config.get("format") is None:
         return {}
-    text_format = check_object(wanted_format, "text.format")
+    text_format = config.read_object("format")
     kind = text_format.get("type")
     if kind == "text":
         return {}
@@ -492,20 +458,18 @@ def _read_format(body: Mapping[str, Any]) -> dict[str, object]:
         return {"response_format": {"type": "json_object"}}
     if kind != "json_schema":
         raise refuse_field("text.format.type", "is text, json_object or json_schema.")
-    check_name(text_format.get("name"), "text.format.name")
-    check_object(text_format.get("schema"), "text.format.schema")
+    text_format.read("name", check_name)
+    text_format.read("schema", check_object)
     named_schema = {
-        key: value for key, value in text_format.items() if key != "type" and value is not None
+        key: value
+        for key, value in text_format.values.items()
+        if key != "type" and value is not None
     }
     return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
 
 
-def _read_effort(body: Mapping[str, Any]) -> dict[str, object]:
-    config = body.get("reasoning")
-    effort = None if config is None else check_object(config, "reasoning").get("effort")
-    return {} if effort is None else {"reasoning_effort": check_text(effort, "reasoning.effort")}
-
-
-def find_kind_of_call(type: str) -> str:
-    """Find which kind of call an item is; empty if it is none."""
-    return next((kind for kind, item_form in FORMS.items() if item_form.item == type), "")
+def _read_effort(body: CheckedObject) -> dict[str, object]:
+    if body.get("reasoning") is None:
+        return {}
+    effort = body.read_object("reasoning").read_given("effort", check_text)
+    return {} if effort is None else {"reasoning_effort": effort}
