@@ -38,7 +38,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
     TextDelta,
     ToolCallDelta,
 )
-from andy_cli.frontends.serve.wires.chat_writer import write_call, write_data_event
+from andy_cli.frontends.serve.wires.chat_writer import open_call, write_call, write_data_event
 from andy_cli.messages import Chunk
 from andy_cli.models.http.wire import ChoiceReader, plain_finish, whole_characters
 
@@ -102,7 +102,9 @@ class WatchedChoice:
         if not isinstance(written, str) or not written:
             return None
         text, self._half = whole_characters(self._half + written)
-        visible = self._read_text(text)
+        self._raw.append(text)
+        self._record.add_raw(text)
+        visible = self._reader.take(Chunk(text))
         if (shown_text := self._show_text(visible.text)) == written:
             return None
         event_data = self._write_thought(visible)
@@ -116,7 +118,9 @@ class WatchedChoice:
         self._head = event
         delta = _read_delta(choice)
         finish, event_data = choice.get("finish_reason"), b""
-        self._note_thought(delta)
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if isinstance(thought, str):
+            self._thoughts.append(thought)
         call_pieces = list_call_pieces(delta)
         if call_pieces:
             event_data = self._take_calls(event, choice, call_pieces, event_bytes)
@@ -131,16 +135,6 @@ class WatchedChoice:
         self.finish = {**event, "choices": [self._last_choice]}
         self._last = write_data_event(self.finish) if is_taken else event_bytes
         return event_data
-
-    def _note_thought(self, delta: Event) -> None:
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
-        if isinstance(thought, str):
-            self._thoughts.append(thought)
-
-    def _read_text(self, text: str) -> Visible:
-        self._raw.append(text)
-        self._record.add_raw(text)
-        return self._reader.take(Chunk(text))
 
     def _write_thought(self, visible: Visible) -> bytes:
         """Write what the model thought between its words, as a whole answer and other wires do."""
@@ -166,13 +160,9 @@ class WatchedChoice:
         return self._write_calling(call_delta) if call_delta else b""
 
     def _write_calling(self, call_delta: ToolCallDelta) -> bytes:
-        begun_call = {
-            "index": 0,
-            **write_call(CompletedCall(0, call_delta.id, call_delta.name, ""), ()),
-        }
         first = b""
         if not self._calling:
-            first = self._write_event({"tool_calls": [begun_call]})
+            first = self._write_event({"tool_calls": [open_call(call_delta)]})
             self._added += 1
         self._calling += call_delta.text
         return first + self._write_arguments(call_delta.position, call_delta.text)
@@ -193,11 +183,6 @@ class WatchedChoice:
     def called(self) -> bool:
         """True if a call came of it so far."""
         return bool(self._calls) or self._record.calls > 0
-
-    @property
-    def _begun_id(self) -> str:
-        """Of the call that is being written in the text."""
-        return self._early_call.id if self._early_call is not None and self._calling else ""
 
     @property
     def _finish_reason(self) -> str:
@@ -275,7 +260,8 @@ class WatchedChoice:
 
     def _complete_call(self, call: CompletedCall) -> bytes:
         """Write a call, or the rest of one that has begun."""
-        if call.id == self._begun_id:
+        early_call = self._early_call
+        if early_call is not None and self._calling and call.id == early_call.id:
             self._record.calls += 1
             return self._write_arguments(call.position, call.arguments[len(self._calling) :])
         if self._open_calls:
@@ -316,15 +302,11 @@ class WatchedChoice:
                 case CompletedCall():
                     if event_data := self._complete_call(answer_part):
                         yield event_data
-                case Finish():
-                    yield self._end_dialogue(answer_part)
-
-    def _end_dialogue(self, finish: Finish) -> Finish:
-        """Note how a dialogue ended. Raises ApiError where it left a call open."""
-        for begun in self._open_calls:
-            raise unusable_call_error(begun.name)
-        self._record.repairs = finish.repairs
-        return finish
+                case Finish(repairs=repairs):
+                    for begun in self._open_calls:
+                        raise unusable_call_error(begun.name)
+                    self._record.repairs = repairs
+                    yield answer_part
 
     def _write_arguments(self, position: int, text: str) -> bytes:
         call_piece = {"index": position, "function": {"arguments": text}}
@@ -438,15 +420,18 @@ class PassthroughRewriter:
             return b""  # a client would fail at it
         if event.get("usage"):
             self.counted = read_prompt_tokens(event)
-        choice = _find_only_choice(event)
-        if choice is None:
-            return self._hold_if_ended(event_bytes)
-        return self._watch_choice(event, choice, event_bytes)
+        choices = event.get("choices")
+        if isinstance(choices, list) and len(choices) == 1 and isinstance(choices[0], dict):
+            return self._watch_choice(event, choices[0], event_bytes)
+        return self._hold_if_ended(event_bytes)
 
-    def _watch_choice(
-        self, event: dict[str, object], choice: dict[str, object], event_bytes: bytes
-    ) -> bytes:
-        watched = self._find_choice(choice.get("index"))
+    def _watch_choice(self, event: Event, choice: Event, event_bytes: bytes) -> bytes:
+        number = choice.get("index")
+        if type(number) is not int:
+            number = 0
+        if number not in self._choices:
+            self._choices[number] = WatchedChoice(number, self._begin_dialogue(), self._record)
+        watched = self._choices[number]
         standard = standardize_choice(choice, watched.has_said)
         if standard is not choice:
             choice, event = standard, {**event, "choices": [standard]}
@@ -454,12 +439,6 @@ class PassthroughRewriter:
         rewritten = watched.take_event(event, choice, event_bytes)
         self.ended = self.ended or (bool(watched.finish) and not self._damaged)
         return rewritten
-
-    def _find_choice(self, index: object) -> WatchedChoice:
-        number = index if type(index) is int else 0
-        if number not in self._choices:
-            self._choices[number] = WatchedChoice(number, self._begin_dialogue(), self._record)
-        return self._choices[number]
 
     def _hold_if_ended(self, event_bytes: bytes) -> bytes:
         """Hold back what stands after the end of a choice: how much was used, say."""
@@ -487,7 +466,7 @@ def join_data(event_data: bytes) -> bytes:
     return b"\n".join([line[5:].strip() for line in lines if line.startswith(b"data:")])
 
 
-def read_event(data: bytes) -> dict[str, object] | None:
+def read_event(data: bytes) -> Event | None:
     """The event; None for what is no data, empty for what cannot be read."""
     if not data:
         return None
@@ -496,10 +475,3 @@ def read_event(data: bytes) -> dict[str, object] | None:
     except (ValueError, RecursionError):
         return {}
     return event if isinstance(event, dict) else None
-
-
-def _find_only_choice(event: dict[str, object]) -> dict[str, object] | None:
-    """Find the choice of an event that holds one alone."""
-    choices = event.get("choices")
-    choice = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
-    return choice if isinstance(choice, dict) else None

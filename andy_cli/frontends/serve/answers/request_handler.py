@@ -147,17 +147,14 @@ class RequestHandler:
 
     @property
     def _with_tools(self) -> bool:
-        return bool(
-            self.chat_request.tools
-            or any(message.role == "tool" for message in self.chat_request.history)
-        )
+        has_results = any(message.role == "tool" for message in self.chat_request.history)
+        return bool(self.chat_request.tools) or has_results
 
     @property
     def _reads_along(self) -> bool:
         """True if an answer is read, however it begins."""
-        thinks_first = select_source(self.upstream, self.chat_request.model).endpoint.model in (
-            self.upstream.thinks_first
-        )
+        source = select_source(self.upstream, self.chat_request.model)
+        thinks_first = source.endpoint.model in self.upstream.thinks_first
         has_schema = self.chat_request.answer_schema is not None
         return self._with_tools or has_schema or thinks_first
 
@@ -247,21 +244,17 @@ class RequestHandler:
     def _compiled_header(self, how_made: str) -> dict[str, str]:
         """The header that says how the answer was made, and what its server did not take."""
         source = select_source(self.upstream, self.chat_request.model)
-        left_out = (
-            source.find_left_out(self.chat_request.body) if isinstance(source, RemoteSource) else []
-        )
-        without = f";without={','.join(left_out)}" if left_out else ""
-        return {"x-andy-compiled": how_made + without}
+        if isinstance(source, RemoteSource):
+            left_out = source.find_left_out(self.chat_request.body)
+            how_made += f";without={','.join(left_out)}" if left_out else ""
+        return {"x-andy-compiled": how_made}
 
     async def _show_dialogue(self, dialogue: ToolDialogue) -> None:
         source = dialogue.source
         self.record.way = dialogue.tool_prompt.dialect.name
         request = dialogue.build_request(constraint=constrain_reply(dialogue))
-        fields = {
-            **self.chat_request.fields,
-            "messages": list(request.messages),
-            "stop": request.stop,
-        }
+        messages = list(request.messages)
+        fields = {**self.chat_request.fields, "messages": messages, "stop": request.stop}
         if isinstance(source, RemoteSource):
             fields |= await source.find_constraint(request, self.chat_request.fields)
         await self._show_request(source.endpoint.model, fields)
@@ -288,7 +281,10 @@ class RequestHandler:
                 if not has_choice(data):
                     raise explain_no_choice(data)
                 if is_stream or self.chat_request.stream:
-                    await self._convert_answer(source, data)
+                    # A stream whose client wants it whole, or the other way round.
+                    writer = self.wire.writer(self.chat_request, self._model)
+                    headers, answer = await self._make_answer(source, writer, read_data(data))
+                    await self._end_answer(answer, headers)
                     return
                 self.record.add_raw(data[:MAX_REPLY_CHARACTERS].decode("utf-8", "replace"))
                 await self._rewrite_whole(data, upstream_request.kind, source)
@@ -308,12 +304,6 @@ class RequestHandler:
                 await self._pass_bytes(chunks)
             await self.exchange.write_chunk(b"", has_more=False)
 
-    async def _convert_answer(self, source: RemoteSource, data: bytes) -> None:
-        """Answer with a stream whose client wants it whole, or the other way round."""
-        writer = self.wire.writer(self.chat_request, self._model)
-        headers, answer = await self._make_answer(source, writer, read_data(data))
-        await self._end_answer(answer, headers)
-
     async def _rewrite_whole(self, data: bytes, kind: str, source: RemoteSource) -> None:
         """A whole answer: as it came, unless its client has to have another."""
         how_made = "native;repairs=0"
@@ -324,10 +314,8 @@ class RequestHandler:
             self._note_reply(called, counted)
             if finish is not None:
                 how_made = summarize_compilation(finish)
-                self.record.repairs, self.record.compiled = (
-                    finish.repairs,
-                    data.decode()[:MAX_REPLY_CHARACTERS],
-                )
+                self.record.repairs = finish.repairs
+                self.record.compiled = data.decode()[:MAX_REPLY_CHARACTERS]
                 self.record.calls += finish.reason == "tool_calls"
         await self.exchange.respond(200, data, kind, self._compiled_header(how_made))
 
@@ -404,17 +392,15 @@ class RequestHandler:
             if recording.begun and not self.exchange.begun:
                 await self._start_stream()
             if self.exchange.begun:
-                await self.exchange.write_chunk(
-                    self.wire.comment or writer.write_event(TextDelta(""))
-                )
+                sign = self.wire.comment or writer.write_event(TextDelta(""))
+                await self.exchange.write_chunk(sign)
 
         answer_parts = continue_dialogue(dialogue)
         async with aclosing(answer_parts), self.exchange.kept_alive(keep_alive):
             async for streamed_part in answer_parts:
-                # What was sent was sent: the answer is a new paragraph.
-                answer_part = (
-                    TextDelta("\n\n") if isinstance(streamed_part, TextRetracted) else streamed_part
-                )
+                answer_part = streamed_part
+                if isinstance(answer_part, TextRetracted):
+                    answer_part = TextDelta("\n\n")  # what was sent was sent: a new paragraph
                 self._note_piece(answer_part)
                 if not self.exchange.begun:
                     await self._start_stream()
@@ -450,14 +436,11 @@ async def answer_request(handler: RequestHandler) -> None:
         except ToolsIgnored:
             continue  # it is known from now on, and the request made otherwise
         except ApiError as api_error:
-            if not has_field(handler.chat_request.body, api_error.param):
+            # Of `messages[2].name`, that which the client sent.
+            field = (api_error.param or "").partition(".")[0].partition("[")[0]
+            if field not in handler.chat_request.body:
                 api_error.param = None  # the name of it on the wire of the model's server
             raise
-
-
-def has_field(body: Mapping[str, object], field_path: str | None) -> bool:
-    """Tell whether a client sent the field, or that which it is in: `messages[2].name`."""
-    return (field_path or "").partition(".")[0].partition("[")[0] in body
 
 
 def ask_for_one(chat_request: ChatRequest, index: int) -> ChatRequest:

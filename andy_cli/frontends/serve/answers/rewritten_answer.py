@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from andy_cli.agent.model.reply import may_run_calls
+from andy_cli.foreign_values import as_record
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.streamed_calls import choose_call_id
 from andy_cli.frontends.serve.answers.tool_dialogue import continue_dialogue
@@ -45,35 +46,22 @@ async def rewrite_answer(
     except (ValueError, KeyError, TypeError, RecursionError):
         return RewrittenAnswer(data)  # of another shape than is promised: passed on
     last_finish: Finish | None = None
-    rewritten_choices: list[object] = []
+    rewritten_choices: list[Choice] = []
     for choice in choices if readable else ():
         changed, ending = await _read_choice(choice, begin_dialogue())
         rewritten_choices.append(changed)
         last_finish = ending or last_finish
-    called = any(
-        isinstance(rewritten_choice, dict) and _has_calls(rewritten_choice)
-        for rewritten_choice in rewritten_choices
-    )
-    counted = read_prompt_tokens(answer)
-    if last_finish is None:
-        return RewrittenAnswer(data, None, called, counted)
-    return RewrittenAnswer(
-        dump_json({**answer, "choices": rewritten_choices}), last_finish, called, counted
-    )
+    messages = [as_record(choice["message"]) for choice in rewritten_choices]
+    called = any(message.get("tool_calls") or message.get("function_call") for message in messages)
+    if last_finish is not None:
+        data = dump_json({**answer, "choices": rewritten_choices})
+    return RewrittenAnswer(data, last_finish, called, read_prompt_tokens(answer))
 
 
 def read_prompt_tokens(answer: Mapping[str, object]) -> int:
     """Tokens of the prompt, as an answer or an event tells them; 0 if it does not."""
-    usage = answer.get("usage")
-    counted = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    counted = as_record(answer.get("usage")).get("prompt_tokens")
     return counted if isinstance(counted, int) else 0
-
-
-def _has_calls(choice: Choice) -> bool:
-    message = choice.get("message")
-    return isinstance(message, dict) and bool(
-        message.get("tool_calls") or message.get("function_call")
-    )
 
 
 async def _read_choice(choice: Choice, dialogue: ToolDialogue) -> tuple[Choice, Finish | None]:
@@ -90,8 +78,8 @@ async def _read_choice(choice: Choice, dialogue: ToolDialogue) -> tuple[Choice, 
     if _is_same_answer(message, written):
         corrected = _correct_form(choice, message)
         return corrected, None if corrected == choice else ending
-    rewritten = _without_answer(message) | written
-    return {**choice, "message": rewritten, "finish_reason": ending.reason}, ending
+    kept_fields = {key: value for key, value in message.items() if key not in REWRITTEN}
+    return {**choice, "message": kept_fields | written, "finish_reason": ending.reason}, ending
 
 
 def _correct_form(choice: Choice, message: Mapping[str, object]) -> Choice:
@@ -105,10 +93,6 @@ def _correct_form(choice: Choice, message: Mapping[str, object]) -> Choice:
         corrected_calls.append({**call, "id": choose_call_id(str(call.get("id") or ""), used_ids)})
     corrected_message = {**message, "tool_calls": corrected_calls}
     return {**choice, "message": corrected_message, "finish_reason": "tool_calls"}
-
-
-def _without_answer(message: Mapping[str, object]) -> dict[str, object]:
-    return {key: value for key, value in message.items() if key not in REWRITTEN}
 
 
 REWRITTEN = ("reasoning_content", "reasoning", "tool_calls", "function_call")

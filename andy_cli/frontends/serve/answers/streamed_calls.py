@@ -83,7 +83,7 @@ class StreamedCalls:
 
     @property
     def is_settled(self) -> bool:
-        """True if all of them went on, whole and fitting."""
+        """All of them went on, whole and fitting."""
         return not self._held and all(call.arguments.is_whole for call in self)
 
     @property
@@ -260,11 +260,11 @@ class EarlyCall:
         open_call = compiler.read_open_call()
         if open_call is None or open_call.name not in self._tools:
             return None
-        return None if self._is_copied(compiler.open_text) else self._add_arguments(open_call)
-
-    def _is_copied(self, written: str) -> bool:
+        written = compiler.open_text
         request = ToolRequest("", span=(0, len(written)))
-        return bool(self._results) and is_copied(request, written, self._results)
+        if self._results and is_copied(request, written, self._results):
+            return None
+        return self._add_arguments(open_call)
 
     def _add_arguments(self, open_call: OpenCall) -> ToolCallDelta | None:
         if not self.is_begun:
@@ -302,19 +302,17 @@ class EarlyCall:
         stays one although the reply is whole: its client could take it for a call.
         """
         own_call = next((call for call in (*calls, *invalid_calls) if call.name == self.name), None)
-        text = self._find_whole_text(own_call) if own_call else ""
+        text = ""
+        if own_call:
+            text = self._fit_arguments(own_call.arguments) or self._invalid_arguments
+        if not text.startswith(self._sent_text):
+            text = ""
         if not (text or cut_off):
             raise unusable_call_error(self.name)
         completed = CompletedCall(0, self.id, self.name, text or self._sent_text, bool(text))
         others = [call for call in calls if call is not own_call]
         renumbered = (call._replace(position=position) for position, call in enumerate(others, 1))
         return (completed, *renumbered)
-
-    def _find_whole_text(self, own_call: CompletedCall) -> str:
-        """The arguments of the call that was made of it in the end, else as they were first
-        written; empty if neither begins as its client knows it."""
-        text = self._fit_arguments(own_call.arguments) or self._invalid_arguments
-        return text if text.startswith(self._sent_text) else ""
 
     def _fit_arguments(self, arguments: str) -> str:
         """These arguments so that they begin with what went on; empty if they cannot."""

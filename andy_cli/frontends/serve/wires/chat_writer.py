@@ -82,7 +82,7 @@ class ChatWriter:
 
     def _calling_deltas(self, answer_part: ToolCallDelta) -> list[dict[str, object]]:
         """More of a call that is being written."""
-        deltas = [] if self._calling else [self._open_call(answer_part)]
+        deltas = [] if self._calling else [open_call(answer_part)]
         self._calling += answer_part.text
         deltas.append({"index": answer_part.position, "function": {"arguments": answer_part.text}})
         return [{"tool_calls": [delta]} for delta in deltas]
@@ -91,19 +91,10 @@ class ChatWriter:
         if answer_part.name in self._texted:
             whole_call = {"index": answer_part.position, **write_call(answer_part, self._texted)}
             return [{"tool_calls": [whole_call]}]
-        deltas = [] if self._calling else [self._open_call(answer_part)]
-        text, self._calling = answer_part.arguments[len(self._calling) :], ""
-        deltas.append({"index": answer_part.position, "function": {"arguments": text}})
-        return [{"tool_calls": [delta]} for delta in deltas]
-
-    def _open_call(self, answer_part: CompletedCall | ToolCallDelta) -> dict[str, object]:
-        """Index, id and name first; the arguments follow."""
-        return {
-            "index": answer_part.position,
-            "id": answer_part.id,
-            "type": "function",
-            "function": {"name": answer_part.name, "arguments": ""},
-        }
+        remaining_text = answer_part.arguments[len(self._calling) :]
+        deltas = self._calling_deltas(ToolCallDelta(*answer_part[:3], remaining_text))
+        self._calling = ""
+        return deltas
 
     def _write_chunk(self, delta: dict[str, object], finish: str | None = None) -> bytes:
         if not self._begun:
@@ -201,6 +192,12 @@ def write_call(answer_part: CompletedCall, texted: Container[str]) -> dict[str, 
     else:
         kind, call_body = "function", {"name": answer_part.name, "arguments": answer_part.arguments}
     return {"id": answer_part.id, "type": kind, kind: call_body}
+
+
+def open_call(call_delta: ToolCallDelta) -> dict[str, object]:
+    """The first piece of a call: its arguments follow."""
+    call = CompletedCall(*call_delta[:3], "")
+    return {"index": call.position, **write_call(call, ())}
 
 
 def write_usage(finish: Finish) -> dict[str, int]:

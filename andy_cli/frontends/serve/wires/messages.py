@@ -440,9 +440,7 @@ class MessagesWriter:
             return first + self._write_call(answer_part)
         if isinstance(answer_part, TextDelta):
             return first + self._add_text("text", answer_part.text)
-        if not self._thinks:
-            return first
-        return first + self._add_text("thinking", answer_part.text)
+        return first + (self._add_text("thinking", answer_part.text) if self._thinks else b"")
 
     def write_answer(self, answer_parts: Sequence[AnswerPart]) -> bytes:
         for answer_part in answer_parts:
@@ -475,26 +473,21 @@ class MessagesWriter:
 
     def _calling_piece(self, answer_part: ToolCallDelta) -> bytes:
         """More of a call that is being written."""
-        first = b"" if self._calling else self._open_call(answer_part)
-        self._calling += answer_part.text
-        return first + self._write_delta(
-            {"type": "input_json_delta", "partial_json": answer_part.text}
-        )
-
-    def _open_call(self, answer_part: CompletedCall | ToolCallDelta) -> bytes:
-        closed = self._close_block()
-        self._blocks.append(
-            {"type": "tool_use", "id": answer_part.id, "name": answer_part.name, "input": {}}
-        )
-        return closed + self._write_start(self._blocks[-1])
+        _, id, name, text = answer_part
+        first = b""
+        if not self._calling:
+            first = self._close_block()
+            self._blocks.append({"type": "tool_use", "id": id, "name": name, "input": {}})
+            first += self._write_start(self._blocks[-1])
+        self._calling += text
+        return first + self._write_delta({"type": "input_json_delta", "partial_json": text})
 
     def _write_call(self, answer_part: CompletedCall) -> bytes:
-        first = b"" if self._calling else self._open_call(answer_part)
-        text, self._calling = answer_part.arguments[len(self._calling) :], ""
+        remaining_text = answer_part.arguments[len(self._calling) :]
+        data = self._calling_piece(ToolCallDelta(*answer_part[:3], remaining_text))
+        self._calling = ""
         self._blocks[-1] = {**self._blocks[-1], "input": read_arguments(answer_part.arguments)}
-        delta = {"type": "input_json_delta", "partial_json": text}
-        stop_event = write_messages_event("content_block_stop", index=self._block_index)
-        return first + self._write_delta(delta) + stop_event
+        return data + write_messages_event("content_block_stop", index=self._block_index)
 
     @property
     def _block_index(self) -> int:
