@@ -28,7 +28,6 @@ from andy_cli.frontends.serve.upstream.model_list import (
     anthropic_row,
     find_model,
     list_models,
-    speaks_anthropic,
 )
 from andy_cli.frontends.serve.upstream.sources import RemoteSource
 from andy_cli.frontends.serve.upstream.upstreams import Upstreams
@@ -109,20 +108,12 @@ class App:
         answer_wire = client_wire.fit_wire(answer_wire, value)
         chat_request = answer_wire.read_request(value)
         upstream = self._upstreams.find_upstream(chat_request.model)
-        if (
-            answer_wire.passes
-            and has_unlimited(chat_request.body)
-            and isinstance(upstream.source, RemoteSource)
-        ):
+        may_pass = answer_wire.passes and isinstance(upstream.source, RemoteSource)
+        if may_pass and has_unlimited(chat_request.body):
             chat_request = chat_request._replace(body=drop_unlimited(chat_request.body))
             body = dump_json(chat_request.body)
-        record = self._records.begin(
-            CallRecord(
-                answer_wire.name,
-                upstream.model_for(chat_request.model),
-                asked=find_last_words(chat_request),
-            )
-        )
+        model, last_words = upstream.model_for(chat_request.model), find_last_words(chat_request)
+        record = self._records.begin(CallRecord(answer_wire.name, model, asked=last_words))
         status = 500
         try:
             exchange.watch_client()
@@ -146,12 +137,12 @@ class App:
     async def models(self, exchange: HttpExchange) -> object:
         rows = await list_models(self._upstreams)
         listed = {"object": "list", "data": rows}
-        return anthropic_list(rows) if speaks_anthropic(exchange.headers) else listed
+        return anthropic_list(rows) if ANTHROPIC in exchange.headers else listed
 
     async def model(self, exchange: HttpExchange) -> object:
         name = exchange.scope["path"].removeprefix(MODEL)
         row = find_model(await list_models(self._upstreams), name)
-        return anthropic_row(row) if speaks_anthropic(exchange.headers) else row
+        return anthropic_row(row) if ANTHROPIC in exchange.headers else row
 
     async def metrics(self, exchange: HttpExchange) -> None:
         kind = "text/plain; version=0.0.4"
@@ -196,6 +187,8 @@ class Route(NamedTuple):
     methods: tuple[str, ...] = ("GET", "HEAD")
 
 
+ANTHROPIC = "anthropic-version"
+"""The header by which clients of Anthropic's API are known."""
 POSTED = ("POST",)
 MODEL = "/v1/models/"
 OPEN = ("/", "/health")

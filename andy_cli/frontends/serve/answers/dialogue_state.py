@@ -21,8 +21,6 @@ NOTHING_USED = Usage()
 
 @dataclass(slots=True)
 class ToolDialogue:
-    """One answer while it is made."""
-
     chat_request: ChatRequest
     source: ReplySource
     tool_prompt: ToolPrompt
@@ -35,7 +33,7 @@ class ToolDialogue:
     said: bool = False
     """The client has seen text of this answer."""
     early_call: EarlyCall | None = None
-    """The first call, which goes on while it is written; None where it may not."""
+    """None where it may not go on while it is written."""
     was_asked_about_shown: bool = False
     """The model was asked whether a request between its words was meant."""
     unsaid: list[str] = field(default_factory=list)
@@ -60,12 +58,10 @@ class ToolDialogue:
         return self.chat_request.choice.how == "required"
 
     @property
-    def unmet_demand(self) -> str:
-        """The note for a model that had to call a tool and did not; empty if it need not."""
-        return self.demand if self.must else ""
-
-    @property
     def demand(self) -> str:
+        """The note for a model that had to call a tool and did not; empty if it need not."""
+        if not self.must:
+            return ""
         name = self.chat_request.choice.name
         return MUST_THIS.format(name) if name else MUST
 
@@ -120,8 +116,11 @@ class ToolDialogue:
         told_texts = [self.catalogue.tell_others()] if self.catalogue and may_call else []
         history = chat_request.history
         if self.source.guided:
-            history = tuple(map(drop_words_beside_calls, history))
-        elif self.must:  # a model that is chosen for needs no words for it
+            # A11 keeps words and not the call beside them; what is chosen next needs the call.
+            history = tuple(
+                message._replace(content="") if message.calls else message for message in history
+            )
+        else:  # a model that is chosen for needs no words for it
             told_texts.append(self.demand)
         further_text = "\n\n".join(filter(None, told_texts))
         messages = self.tool_prompt.render_messages(
@@ -139,11 +138,6 @@ class ToolDialogue:
 
     def make_finish(self, reason: str, dialect: str = "") -> Finish:
         return Finish(reason, *self.usage, dialect=dialect, repairs=self.repairs)
-
-
-def drop_words_beside_calls(message: Message) -> Message:
-    """A11 keeps words and not the call beside them; what is chosen next needs the call."""
-    return message._replace(content="") if message.calls else message
 
 
 def constrain_reply(dialogue: ToolDialogue) -> Constraint | None:
@@ -184,6 +178,10 @@ def constrain_free_reply(dialogue: ToolDialogue) -> Constraint | None:
 
 def collect_results(history: Sequence[Message]) -> list[str]:
     """Collect what tools returned since the user spoke last."""
-    spoken = [position for position, message in enumerate(history) if message.role == "user"]
-    start = max(spoken, default=0)
-    return [message.content for message in history[start:] if message.role == "tool"]
+    results: list[str] = []
+    for message in history:
+        if message.role == "user":
+            results = []
+        elif message.role == "tool":
+            results.append(message.content)
+    return results

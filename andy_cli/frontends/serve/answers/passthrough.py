@@ -118,9 +118,7 @@ class WatchedChoice:
         self._head = event
         delta = _read_delta(choice)
         finish, event_data = choice.get("finish_reason"), b""
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
-        if isinstance(thought, str):
-            self._thoughts.append(thought)
+        self._note_thought(delta)
         call_pieces = list_call_pieces(delta)
         if call_pieces:
             event_data = self._take_calls(event, choice, call_pieces, event_bytes)
@@ -135,6 +133,11 @@ class WatchedChoice:
         self.finish = {**event, "choices": [self._last_choice]}
         self._last = write_data_event(self.finish) if is_taken else event_bytes
         return event_data
+
+    def _note_thought(self, delta: Event) -> None:
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if isinstance(thought, str):
+            self._thoughts.append(thought)
 
     def _write_thought(self, visible: Visible) -> bytes:
         """Write what the model thought between its words, as a whole answer and other wires do."""
@@ -302,11 +305,15 @@ class WatchedChoice:
                 case CompletedCall():
                     if event_data := self._complete_call(answer_part):
                         yield event_data
-                case Finish(repairs=repairs):
-                    for begun in self._open_calls:
-                        raise unusable_call_error(begun.name)
-                    self._record.repairs = repairs
-                    yield answer_part
+                case Finish():
+                    yield self._end_dialogue(answer_part)
+
+    def _end_dialogue(self, finish: Finish) -> Finish:
+        """Note how a dialogue ended. Raises ApiError where it left a call open."""
+        for begun in self._open_calls:
+            raise unusable_call_error(begun.name)
+        self._record.repairs = finish.repairs
+        return finish
 
     def _write_arguments(self, position: int, text: str) -> bytes:
         call_piece = {"index": position, "function": {"arguments": text}}
@@ -420,6 +427,10 @@ class PassthroughRewriter:
             return b""  # a client would fail at it
         if event.get("usage"):
             self.counted = read_prompt_tokens(event)
+        return self._watch_choices(event, event_bytes)
+
+    def _watch_choices(self, event: Event, event_bytes: bytes) -> bytes:
+        """Watch the choice of an event that holds one alone."""
         choices = event.get("choices")
         if isinstance(choices, list) and len(choices) == 1 and isinstance(choices[0], dict):
             return self._watch_choice(event, choices[0], event_bytes)

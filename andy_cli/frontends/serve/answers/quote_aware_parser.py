@@ -41,12 +41,10 @@ class QuoteAwareParser:
 
     @property
     def over(self) -> bool:
-        """As a compiler has it."""
         return self.compiler.over
 
     @property
     def blank(self) -> str | None:
-        """As a compiler has it."""
         return self.compiler.blank
 
     def take(self, chunk: Chunk) -> Visible:

@@ -302,17 +302,19 @@ class EarlyCall:
         stays one although the reply is whole: its client could take it for a call.
         """
         own_call = next((call for call in (*calls, *invalid_calls) if call.name == self.name), None)
-        text = ""
-        if own_call:
-            text = self._fit_arguments(own_call.arguments) or self._invalid_arguments
-        if not text.startswith(self._sent_text):
-            text = ""
+        text = self._find_whole_text(own_call) if own_call else ""
         if not (text or cut_off):
             raise unusable_call_error(self.name)
         completed = CompletedCall(0, self.id, self.name, text or self._sent_text, bool(text))
         others = [call for call in calls if call is not own_call]
         renumbered = (call._replace(position=position) for position, call in enumerate(others, 1))
         return (completed, *renumbered)
+
+    def _find_whole_text(self, own_call: CompletedCall) -> str:
+        """The arguments of the call that was made of it in the end, else as they were first
+        written; empty if neither begins as its client knows it."""
+        text = self._fit_arguments(own_call.arguments) or self._invalid_arguments
+        return text if text.startswith(self._sent_text) else ""
 
     def _fit_arguments(self, arguments: str) -> str:
         """These arguments so that they begin with what went on; empty if they cannot."""

@@ -27,6 +27,7 @@ from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened, Visible,
 from andy_cli.compiler.library import word_markers
 from andy_cli.compiler.mapper.mapper import find_tool
 from andy_cli.errors import ModelError
+from andy_cli.foreign_values import text_of
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue, constrain_reply
 from andy_cli.frontends.serve.answers.formatted_answer import FormattedAnswerParser, find_arguments
 from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser, Span
@@ -43,7 +44,6 @@ from andy_cli.frontends.serve.wires.answer_parts import (
     TextDelta,
     TextRetracted,
 )
-from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.field_checks import list_stops
 from andy_cli.frontends.serve.wires.freeform_tools import fit_freeform_arguments
 from andy_cli.messages import Arguments, CallDelta, Chunk, Constraint, ToolRequest, Usage, Wire
@@ -121,8 +121,7 @@ class UnderstoodReply(NamedTuple):
 def find_shown_text(dialogue: ToolDialogue, request: ToolRequest, reply_text: str) -> str | None:
     """Find the text that a request is shown as; None if it is a call."""
     if is_spoken(dialogue, request):
-        text = (request.arguments or {}).get("content")
-        return text if isinstance(text, str) and request.name != "end_turn" else ""
+        return "" if request.name == "end_turn" else text_of(request.arguments or {}, "content")
     return reply_text[slice(*request.span)] if is_text(dialogue, request, reply_text) else None
 
 
@@ -235,11 +234,12 @@ async def resolve_request(
 
 
 def make_calls(resolved: Sequence[ResolvedCall]) -> tuple[CompletedCall, ...]:
-    calls = [resolved_call.call for resolved_call in resolved]
-    return tuple(
-        CompletedCall(position, f"call_{call.id}", call.name, write_arguments(call.arguments))
-        for position, call in enumerate(calls)
-    )
+    calls = []
+    for position, resolved_call in enumerate(resolved):
+        call = resolved_call.call
+        arguments = write_arguments(call.arguments)
+        calls.append(CompletedCall(position, f"call_{call.id}", call.name, arguments))
+    return tuple(calls)
 
 
 def write_arguments(arguments: Arguments) -> str:
@@ -357,7 +357,9 @@ class DialogueAsker:
                 yield answer_part
         note_reply(self._dialogue, reply, self._silent)
         if self._reader.over and not any(reply.usage):  # its server would have told it at the end
-            self._dialogue.add_usage(estimate_usage(self._dialogue.chat_request, reply))
+            prompt = estimate(self._dialogue.chat_request, 0)
+            written_tokens = estimate_tokens(reply.raw)
+            self._dialogue.add_usage(Usage(prompt.messages + prompt.tools, written_tokens))
 
     async def recover(self, error: ModelError) -> AnswerPart | TextRetracted:
         raise error  # what a server refused is an ApiError here, and goes to the client
@@ -393,7 +395,7 @@ def refuse_empty_answer(dialogue: ToolDialogue, note: str) -> None:
 
 def choose_note(dialogue: ToolDialogue, understood: UnderstoodReply, reply: ModelReply) -> str:
     """Choose what the model is told of a reply that may not do; else nothing."""
-    note = understood.note or dialogue.unmet_demand
+    note = understood.note or dialogue.demand
     if not note and dialogue.said and shows_request(dialogue, reply.compiled):
         note, dialogue.was_asked_about_shown = WRITE_ALONE, True
     return note
@@ -409,8 +411,11 @@ def shows_request(dialogue: ToolDialogue, compiled: CompiledReply) -> bool:
 def end_answer(dialogue: ToolDialogue, reply: ModelReply, dialect: str, calls: bool) -> Finish:
     if calls:
         return dialogue.make_finish("tool_calls", dialect)
-    stopped_at = find_stop_sequence(dialogue.chat_request, reply)
-    return dialogue.make_finish(find_finish_reason(reply))._replace(stopped_at=stopped_at)
+    finish = dialogue.make_finish(find_finish_reason(reply))
+    # Notations have stop sequences of their own.
+    if reply.stopped_at in list_stops(dialogue.chat_request.fields):
+        finish = finish._replace(stopped_at=reply.stopped_at)
+    return finish
 
 
 async def find_requests(dialogue: ToolDialogue, reply: ModelReply) -> UnderstoodReply:
@@ -479,11 +484,6 @@ async def look_up_tools(
     return understood._replace(calls=calls, note=note)
 
 
-def estimate_usage(chat_request: ChatRequest, reply: ModelReply) -> Usage:
-    prompt = estimate(chat_request, 0)
-    return Usage(prompt.messages + prompt.tools, estimate_tokens(reply.raw))
-
-
 def note_reasoning(dialogue: ToolDialogue, compiled: CompiledReply) -> None:
     """Note whether the model's next reply may begin inside reasoning that its prompt opened."""
     if compiled.thought_first:
@@ -534,7 +534,6 @@ def closing_pieces(
 
 
 def closing_words(dialogue: ToolDialogue, understood: UnderstoodReply) -> Iterator[str]:
-    """Find the words of an answer that were not said while it came."""
     yield from understood.shown
     if understood.calls or understood.invalid_calls:
         return
@@ -591,11 +590,4 @@ async def stream_words(
 
 def find_finish_reason(reply: ModelReply) -> str:
     """Why the reply ended, as far as the client may know: a call that was cut off is no call."""
-    if reply.finish in ("length", "content_filter"):
-        return reply.finish
-    return "stop"
-
-
-def find_stop_sequence(chat_request: ChatRequest, reply: ModelReply) -> str:
-    """The stop sequence that ended it, if the client gave it: notations have some of their own."""
-    return reply.stopped_at if reply.stopped_at in list_stops(chat_request.fields) else ""
+    return reply.finish if reply.finish in ("length", "content_filter") else "stop"

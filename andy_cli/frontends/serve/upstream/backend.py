@@ -103,13 +103,8 @@ def make_backend(
     if endpoint.key:
         headers["authorization"] = f"Bearer {endpoint.key}"
     base_url = endpoint.base_url.rstrip("/")
-    return Backend(
-        http_session,
-        timeouts,
-        URL(f"{base_url}/chat/completions"),
-        URL(f"{base_url}/models"),
-        headers,
-    )
+    chat, models = URL(f"{base_url}/chat/completions"), URL(f"{base_url}/models")
+    return Backend(http_session, timeouts, chat, models, headers)
 
 
 class UpstreamRequest:
@@ -137,7 +132,8 @@ class UpstreamRequest:
                 # right after an answer, as the steps of an interview are, may meet that end.
                 self._response = await self._post_body()
         except BaseException as error:
-            self._finish_request(error)
+            CLOCK.end(self._give_up_late)
+            self._raise_unreachable(error)
             raise
         return self
 
@@ -157,9 +153,6 @@ class UpstreamRequest:
         trace: TracebackType | None,
     ) -> None:
         self._response.release()  # and ends the connection where something is left to be read
-        self._finish_request(error)
-
-    def _finish_request(self, error: BaseException | None) -> None:
         CLOCK.end(self._give_up_late)
         self._raise_unreachable(error)
 

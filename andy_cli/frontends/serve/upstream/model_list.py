@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from andy_cli.foreign_values import as_record, as_records, read_json
+from andy_cli.foreign_values import as_record, as_records, read_json, text_of
 from andy_cli.frontends.serve.upstream.sources import RemoteSource
 from andy_cli.frontends.serve.upstream.upstreams import Upstream, Upstreams, select_source
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
@@ -52,20 +52,14 @@ def find_model(rows: Sequence[ModelRow], name: str) -> ModelRow:
     )
 
 
-def speaks_anthropic(headers: Mapping[str, str]) -> bool:
-    return "anthropic-version" in headers
-
-
 def anthropic_row(row: ModelRow) -> ModelRow:
     created = row.get("created")
     seconds = created if isinstance(created, int) and 0 <= created < LAST_SECOND else 0
-    name = str(row.get("display_name") or row.get("id") or "")
-    created_at = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "type": "model",
         "id": str(row.get("id")),
-        "display_name": name,
-        "created_at": created_at,
+        "display_name": str(row.get("display_name") or row.get("id") or ""),
+        "created_at": datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
 
 
@@ -76,10 +70,8 @@ LAST_SECOND = 253_402_300_800
 def anthropic_list(rows: Sequence[ModelRow]) -> dict[str, object]:
     """One page with all of them."""
     anthropic_rows = [anthropic_row(row) for row in rows]
-    first_id, last_id = (
-        (anthropic_rows[0]["id"], anthropic_rows[-1]["id"]) if anthropic_rows else (None, None)
-    )
-    return {"data": anthropic_rows, "has_more": False, "first_id": first_id, "last_id": last_id}
+    ids = [row["id"] for row in anthropic_rows] or [None]
+    return {"data": anthropic_rows, "has_more": False, "first_id": ids[0], "last_id": ids[-1]}
 
 
 def list_names(upstreams: Upstreams) -> list[str]:
@@ -126,20 +118,16 @@ class OllamaModels:
         self._started = datetime.now(UTC)
 
     async def tags(self) -> dict[str, object]:
-        rows = [
-            {**render_row(name), "modified_at": format_time(self._started)}
-            for name in await self._list_tagged_names()
-        ]
-        return {"models": rows}
+        return await self._list_rows(modified_at=format_time(self._started))
 
     async def running(self) -> dict[str, object]:
         """List the models that are there: none has to be loaded."""
         until = format_time(datetime.now(UTC) + KEPT_LOADED)
-        rows = [
-            {**render_row(name), "expires_at": until, "size_vram": 0}
-            for name in await self._list_tagged_names()
-        ]
-        return {"models": rows}
+        return await self._list_rows(expires_at=until, size_vram=0)
+
+    async def _list_rows(self, **further_fields: object) -> dict[str, object]:
+        names = await self._list_tagged_names()
+        return {"models": [{**render_row(name), **further_fields} for name in names]}
 
     async def show(self, value: object) -> dict[str, object]:
         """Describe a model. Raises ApiError (404) where there is none of this name."""
@@ -179,8 +167,7 @@ class OllamaModels:
         names = list_names(self._upstreams)
         if not names:
             rows = await fetch_models(self._upstreams.entries[0])
-            ids = [row.get("id") for row in rows]
-            names = [name for name in ids if isinstance(name, str)]
+            names = list(filter(None, (text_of(row, "id") for row in rows)))
         return [add_tag(name) for name in names]
 
 

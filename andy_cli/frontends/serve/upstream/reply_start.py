@@ -28,12 +28,9 @@ def match_in_json(markers: Iterable[str]) -> bytes:
     for marker in markers:
         escaped = json.dumps(marker)[1:-1]
         wholly = escaped.replace("<", r"\u003c").replace(">", r"\u003e")
-        spellings += [marker, escaped, wholly, re.sub(r"(?<=\\u).{4}", upper_digits, wholly)]
+        capital = re.sub(r"(?<=\\u).{4}", lambda digits: digits[0].upper(), wholly)
+        spellings += [marker, escaped, wholly, capital]
     return b"|".join(re.escape(spelling.encode()) for spelling in dict.fromkeys(spellings))
-
-
-def upper_digits(match: re.Match[str]) -> str:
-    return match[0].upper()
 
 
 OPENINGS = {opener[0] for opener in REASONING if not opener[0].isalpha()}
@@ -117,22 +114,18 @@ async def read_sound(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         yield held
 
 
-def are_objects(lines: bytes) -> bool:
-    """Tell whether every event of whole lines looks like an object: JSON has no line breaks in its
-    texts, so it is enough to count."""
-    begun = lines.count(b"\ndata:") + lines.startswith(b"data:")
-    ended = lines.count(b"}\n") + lines.count(b"}\r\n") + lines.count(b"[DONE]")
-    return begun == ended + lines.endswith(b"}")
-
-
 def _check_lines(lines: bytes, reader: WireReader | None) -> WireReader | None:
     """Return the reader that reads from here on, if one has to. Raises ApiError."""
-    if reader is None and not are_objects(lines):
+    if reader is None:
+        # Do all events look like objects? JSON has no line breaks in its texts: counting will do.
+        begun = lines.count(b"\ndata:") + lines.startswith(b"data:")
+        ended = lines.count(b"}\n") + lines.count(b"}\r\n") + lines.count(b"[DONE]")
+        if begun == ended + lines.endswith(b"}"):
+            return None
         reader = WireReader()
-    if reader is not None:
-        reader.feed(lines if lines.endswith(b"\n") else lines + b"\n\n")
-        if reader.damaged:
-            raise damaged_error()
+    reader.feed(lines if lines.endswith(b"\n") else lines + b"\n\n")
+    if reader.damaged:
+        raise damaged_error()
     return reader
 
 

@@ -128,8 +128,11 @@ class RemoteSource:
                     return
                 api_error = await upstream_request.read_refusal()
             chat_request = json.loads(body)
-            if not self._may_retry(upstream_request.address, api_error, chat_request):
-                body = dump_json(self._adapt_to_refusal(adapter, api_error, chat_request))
+            if self.ollama is not None and upstream_request.address == self.ollama.address:
+                refusal = api_error.refusal
+                if self.ollama.learn(api_error.status, refusal, chat_request):
+                    continue  # an Ollama, or what is none, may take the same request once more
+            body = dump_json(self._adapt_to_refusal(adapter, api_error, chat_request))
 
     async def _open_request(self, body: bytes) -> UpstreamRequest:
         if self.ollama is None or not self.ollama.speaks:
@@ -139,12 +142,6 @@ class RemoteSource:
         except BadRequestError as error:
             raise ApiError(400, str(error)) from error
         return self.backend.send(dump_json(written), self.ollama.address)
-
-    def _may_retry(self, address: str, api_error: ApiError, chat_request: Body) -> bool:
-        """Tell whether an Ollama, or what is none, may take the same request once more."""
-        if self.ollama is None or address != self.ollama.address:
-            return False
-        return self.ollama.learn(api_error.status, api_error.refusal, chat_request)
 
     def _adapt_to_refusal(self, adapter: Adapter, api_error: ApiError, chat_request: Body) -> Body:
         learned_before = set(adapter.learned)
@@ -169,12 +166,8 @@ class RemoteSource:
 
     async def find_constraint(self, request: Request, fields: Mapping[str, object]) -> Body:
         """Find the fields that hold a reply to its constraint, unless the client has its own."""
-        constraint = request.constraint
-        if (
-            constraint is None
-            or constraint.free_text
-            or not CLIENT_CONSTRAINT_FIELDS.isdisjoint(fields)
-        ):
+        constraint, has_own = request.constraint, not CLIENT_CONSTRAINT_FIELDS.isdisjoint(fields)
+        if constraint is None or constraint.free_text or has_own:
             return {}
         learned = self.find_adapter(self.endpoint).learned
         return write_constraint(await self.kind.find(), constraint, learned)

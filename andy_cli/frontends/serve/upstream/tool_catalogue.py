@@ -83,14 +83,9 @@ async def catalogue_tools(chat_request: ChatRequest, window: int) -> ToolCatalog
     words = [message.content for message in chat_request.history if message.role == "user"]
     async with ONE_AT_A_TIME:
         ranked = await asyncio.to_thread(rank_tools, "\n".join(words), tools)
-    named = find_named_tools(chat_request)
+    instructions = [message.content for message in chat_request.history if message.role == "system"]
+    named = set(re.findall(r"[\w-]+", "\n".join(instructions)))
     # What the client's own instructions speak of comes first: its model is to work with that.
     ranked.sort(key=lambda name: name not in named)
     called = {call.name for message in chat_request.history for call in message.calls}
     return ToolCatalogue(tools, token_limit, ranked, called | {chat_request.choice.name})
-
-
-def find_named_tools(chat_request: ChatRequest) -> set[str]:
-    """Find the tools that the client's instructions call by their names."""
-    instructions = [message.content for message in chat_request.history if message.role == "system"]
-    return chat_request.tools.keys() & set(re.findall(r"[\w-]+", "\n".join(instructions)))

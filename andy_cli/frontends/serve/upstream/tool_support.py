@@ -98,16 +98,18 @@ class ToolSupport:
             self.seen_calling = True
             learn_called(self.endpoint)
         self.observed.note_reply(called, estimate(chat_request, counted))
-        if self.observed.ignored:
-            self._give_up(IGNORED)
-        return self.observed.ignored
+        return self._note_ignored()
 
     def note_taught(self, called: bool) -> None:
         """Note how it replied when it was taught tools, if that was a trial."""
         if self.native and self.observed.trial:
             self.observed.note_trial(called)
-            if self.observed.ignored:
-                self._give_up(IGNORED)
+            self._note_ignored()
+
+    def _note_ignored(self) -> bool:
+        if self.observed.ignored:
+            self._give_up(IGNORED)
+        return self.observed.ignored
 
     def _give_up(self, reason: str) -> None:
         self.native = False
