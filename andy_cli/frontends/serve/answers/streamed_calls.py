@@ -291,10 +291,7 @@ class EarlyCall:
             self._invalid_arguments = self._fit_arguments(calls[0].arguments)
 
     def complete_calls(
-        self,
-        calls: Sequence[CompletedCall],
-        invalid_calls: Sequence[CompletedCall],
-        cut_off: bool,
+        self, calls: Sequence[CompletedCall], invalid_calls: Sequence[CompletedCall], cut_off: bool
     ) -> tuple[CompletedCall, ...]:
         """The calls of the answer, this one first and so that it begins as its client knows it.
 

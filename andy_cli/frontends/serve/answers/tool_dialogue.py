@@ -6,14 +6,7 @@ or told to it once. Nothing is run and nothing is kept: the dialogue lives insid
 """
 
 import json
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Callable,
-    Collection,
-    Iterator,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 

@@ -19,11 +19,7 @@ from andy_cli.frontends.serve.upstream.sources import RemoteSource
 from andy_cli.frontends.serve.upstream.upstreams import Upstream, Upstreams, select_source
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.field_checks import check_body
-from andy_cli.frontends.serve.wires.ollama import (
-    format_time,
-    read_model,
-    strip_latest_tag,
-)
+from andy_cli.frontends.serve.wires.ollama import format_time, read_model, strip_latest_tag
 
 ModelRow = Mapping[str, object]
 """A model as OpenAI's API lists it; with whatever else the model's server says of it."""

@@ -33,12 +33,7 @@ from andy_cli.models.http.features import (
     blames_value,
 )
 from andy_cli.models.http.ollama_wire import OllamaReader, find_thinking, reader_at
-from andy_cli.models.http.request import (
-    CONSTRAINT_FIELDS,
-    Body,
-    read_reply,
-    write_constraint,
-)
+from andy_cli.models.http.request import CONSTRAINT_FIELDS, Body, read_reply, write_constraint
 from andy_cli.models.http.wire import WireReader
 from andy_cli.models.memory import learn_without, recall_model
 from andy_cli.models.ollama_chat import OllamaChat
