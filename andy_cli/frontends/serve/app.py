@@ -210,7 +210,6 @@ ROUTES: Mapping[str, Route] = {
 
 
 def find_route(path: str) -> Route:
-    """Raises ApiError (404) where there is none."""
     route = Route(App.model) if path.startswith(MODEL) else ROUTES.get(path)
     if route is None:
         raise ApiError(404, "There is nothing here.", code="not_found")

@@ -12,7 +12,6 @@ from typing import Any
 from andy_cli.frontends.serve.shared_stats import SharedStats
 
 MAX_CALLS = 50
-"""Calls that are remembered."""
 MAX_MODEL_NAMES = 200
 """Names of models that are counted on their own."""
 OTHERS = "(others)"
@@ -36,11 +35,8 @@ class CallRecord:
     seconds: float = 0.0
     status: int = 0
     asked: str = ""
-    """The last thing the client said."""
     raw: str = ""
-    """The text that the model wrote."""
     compiled: str = ""
-    """The answer that the client got, as JSON."""
     repairs: tuple[str, ...] = ()
     calls: int = 0
 
@@ -111,7 +107,6 @@ class CallRecords:
             calls = calls[: len(calls) // 2]
 
     def _read_other_slots(self) -> Iterator[Mapping[str, Any]]:
-        """Of the other processes."""
         if self._stats is not None:
             for other_slot in range(self._stats.slots):
                 if other_slot != self._slot and (data := self._stats.read(other_slot)):
@@ -125,7 +120,6 @@ class CallRecords:
         return figures
 
     def list_last(self) -> list[dict[str, Any]]:
-        """The last calls, newest first."""
         last_calls = [render_record(record, MAX_REPLY_CHARACTERS) for record in self._last]
         for other in self._read_other_slots():
             last_calls += other["calls"]
@@ -156,21 +150,22 @@ METRICS = (
     ("repaired", "andy_repaired_total", "counter", ()),
 )
 
+ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+
 
 def render_metrics(records: CallRecords) -> str:
-    """In the text format of Prometheus."""
     figures = records.sum_figures()
     lines = []
     for kind, name, type, labels in METRICS:
         lines.append(f"# TYPE {name} {type}")
         rows = sorted((key[1:], value) for key, value in figures.items() if key[0] == kind)
-        for values, value in rows or ([((), 0.0)] if not labels else []):
-            shown_labels = render_labels(dict(zip(labels, values, strict=True))) if labels else ""
+        if not (rows or labels):
+            rows = [((), 0.0)]
+        for values, value in rows:
+            pairs = [
+                f'{label}="{text.translate(ESCAPES)}"'
+                for label, text in zip(labels, values, strict=True)
+            ]
+            shown_labels = "{" + ",".join(pairs) + "}" if labels else ""
             lines.append(f"{name}{shown_labels} {value:.10g}")
     return "\n".join(lines) + "\n"
-
-
-def render_labels(labels: Mapping[str, str]) -> str:
-    escapes = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
-    pairs = [f'{name}="{value.translate(escapes)}"' for name, value in labels.items()]
-    return "{" + ",".join(pairs) + "}"

@@ -19,8 +19,6 @@ from andy_cli.settings import Settings, load
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """The options of the command line."""
-
     upstream: Sequence[str]
     model: str = ""
     dialect: str = "auto"
@@ -57,14 +55,9 @@ def start_server(options: ServeOptions) -> int:
 def announce_address(options: ServeOptions, listening: socket.socket) -> None:
     """Tell where the server answers: by now its set-up has been found to be good."""
     port = listening.getsockname()[1]
-    sys.stderr.write(
-        f"andy serves at http://{format_host(options.host)}:{port}/v1 (Ctrl-C ends it)\n"
-    )
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    sys.stderr.write(f"andy serves at http://{host}:{port}/v1 (Ctrl-C ends it)\n")
     sys.stderr.flush()
-
-
-def format_host(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 def open_listening_socket(host: str, port: int) -> socket.socket:
@@ -121,9 +114,7 @@ class ShutdownPipe(NamedTuple):
     """A pipe between the processes of a server: all end when the first one pulls, or is gone."""
 
     held: int = -1
-    """The end of the process that keeps the others."""
     watched: int = -1
-    """The end of the others."""
 
     def end_others(self) -> None:
         if self.held >= 0:
@@ -156,7 +147,6 @@ class WorkerContext(NamedTuple):
     shutdown_pipe: ShutdownPipe = ShutdownPipe()
     stats: SharedStats | None = None
     slot: int = 0
-    """Its own in the stats."""
 
 
 def run_processes(context: WorkerContext) -> int:
@@ -255,7 +245,6 @@ def run_in_loop(coroutine: Coroutine[None, None, int]) -> int:
 
 
 def run_child(context: WorkerContext) -> NoReturn:
-    """Run another process at the same socket, all its life."""
     from andy_cli.frontends.serve.process import run_worker
 
     code = 1

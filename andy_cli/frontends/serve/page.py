@@ -48,8 +48,8 @@ def list_calls(records: CallRecords) -> dict[str, object]:
     figures = records.sum_figures()
     models = []
     for name in sorted(key[1] for key in figures if key[0] == "answers"):
-        counts = {
-            kind: int(figures.get((kind, name), 0)) for kind in ("answers", "with_calls", "failed")
-        }
-        models.append({"model": name, **counts})
+        row: dict[str, object] = {"model": name}
+        for kind in ("answers", "with_calls", "failed"):
+            row[kind] = int(figures.get((kind, name), 0))
+        models.append(row)
     return {"calls": records.list_last(), "models": models}

@@ -72,7 +72,6 @@ async def open_app(context: WorkerContext) -> AsyncIterator[App]:
         opener = UpstreamOpener(options.model, options.dialect, reached, settings, get_facts)
         upstreams = opener.open_all(options.upstream)
         guard = RequestGuard(
-            context.listening.getsockname()[1],
             context.token,
             tuple(map(read_host_name, options.hosts)),
             tuple(map(read_origin, options.origins)),
@@ -141,7 +140,6 @@ async def drain_connections(state: ServerState, drain: int) -> None:
 
 
 async def wait_until_idle(state: ServerState, seconds: float) -> None:
-    """Wait until nothing is open, or so long."""
     end = monotonic() + seconds
     while (state.tasks or state.connections) and monotonic() < end:
         await asyncio.sleep(0.02)

@@ -45,7 +45,6 @@ class FormattedAnswerParser(QuoteAwareParser):
         self._scan: JsonScan | None = None
         """Follows the value that the words begin with."""
         self._is_over = False
-        """True once that value has ended."""
         self._answer = ""
         """The JSON that fits, once it is whole."""
 

@@ -156,7 +156,6 @@ class WatchedChoice:
         return shown_text
 
     def _show_call(self) -> bytes:
-        """Return what may go on of a call that is being written in the text."""
         if self._early_call is None or self._calls:
             return b""
         call_delta = self._early_call.read_more(self._reader.compiler)
@@ -184,7 +183,6 @@ class WatchedChoice:
 
     @property
     def called(self) -> bool:
-        """True if a call came of it so far."""
         return bool(self._calls) or self._record.calls > 0
 
     @property
@@ -387,7 +385,6 @@ class PassthroughRewriter:
 
     @property
     def called(self) -> bool:
-        """True if a call came of it."""
         return any(choice.called for choice in self._choices.values())
 
     def take_bytes(self, data: bytes) -> bytes:
@@ -461,7 +458,6 @@ class PassthroughRewriter:
         return b""
 
     async def write_rest(self) -> AsyncIterator[bytes]:
-        """Write what is left, once the stream is over."""
         if self._rest.strip():  # it broke off in the middle of an event, or without a blank line
             yield self._rewrite_events(self._rest.strip(b"\r\n"))
         for choice in self._choices.values():

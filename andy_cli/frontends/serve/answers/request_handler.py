@@ -74,8 +74,6 @@ PlacedWriter = Callable[[ChatRequest, str, AnswerPosition], ChatWriter]
 
 @dataclass(slots=True)
 class RequestHandler:
-    """One request for an answer, and all that is known about it."""
-
     exchange: HttpExchange
     wire: ClientWire
     chat_request: ChatRequest
@@ -159,7 +157,6 @@ class RequestHandler:
         return self._with_tools or has_schema or thinks_first
 
     async def _sends_tools(self) -> bool:
-        """Tell whether the model is sent the tools themselves."""
         if self.read_dialect() or self.rests_tools or not self._with_tools:
             return False
         return await self.upstream.sends_tools(self.chat_request)
@@ -180,7 +177,6 @@ class RequestHandler:
         return self.read_dialect() or (NATIVE if is_native else "")
 
     async def _answer_from(self, source: ReplySource) -> None:
-        """Answer from a source. Raises ApiError, ToolsNotSupported."""
         if passing := await self._find_passing(source):
             if self.dry:
                 passed_request = json.loads(self._build_passed_body(passing))
@@ -428,7 +424,6 @@ def summarize_compilation(finish: Finish) -> str:
 
 
 async def answer_request(handler: RequestHandler) -> None:
-    """Write the answer, or the answers. Raises ApiError."""
     while True:
         try:
             await handler.answer()

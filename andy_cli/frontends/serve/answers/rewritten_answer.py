@@ -100,7 +100,6 @@ REWRITTEN = ("reasoning_content", "reasoning", "tool_calls", "function_call")
 
 
 def _replay_chunks(choice: Choice, finish: str) -> list[Chunk]:
-    """One choice as the chunks of a reply."""
     alone = {"choices": [{**choice, "index": 0, "finish_reason": finish}]}
     reader = WireReader()
     return [*reader.feed(dump_json(alone)), *reader.finish()]

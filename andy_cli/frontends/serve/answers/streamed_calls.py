@@ -45,7 +45,6 @@ class StreamedCall:
 
     @property
     def is_sent(self) -> bool:
-        """True if all of it has gone on."""
         return self.arguments.is_whole and self.sent >= len(self.arguments.text)
 
     def write_rest(self, call: CompletedCall) -> str:
@@ -70,7 +69,6 @@ class StreamedCalls:
         self._most_calls = most_calls
         self._calls: dict[int, StreamedCall] = {}
         self.deltas: list[CallDelta] = []
-        """All that came."""
         self.mixed_up = False
         """Two calls share a place, or one has none: which is which is known at the end."""
         self._held: list[tuple[bytes, CallReach]] = []
@@ -88,7 +86,6 @@ class StreamedCalls:
 
     @property
     def begun_calls(self) -> list[StreamedCall]:
-        """The calls that the client knows of."""
         return [call for call in self if call.is_begun]
 
     def add_pieces(self, call_pieces: Sequence[object]) -> tuple[list[object], CallReach]:
@@ -322,5 +319,4 @@ class EarlyCall:
 
     @property
     def _sent_text(self) -> str:
-        """The arguments that its client has."""
         return self._arguments.text[: self._sent]

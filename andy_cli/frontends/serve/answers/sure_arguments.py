@@ -239,6 +239,5 @@ def _write_open_rest(begun: str, name: str, others: Arguments) -> str:
 
 
 def _write_others(others: Arguments, behind: bool) -> str:
-    """Write the last arguments, `behind` others, and the end of the object."""
     comma = ", " if others and behind else ""
     return comma + write_json(others)[1:]

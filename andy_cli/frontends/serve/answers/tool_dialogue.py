@@ -93,14 +93,11 @@ def choose_compiler(dialogue: ToolDialogue) -> Callable[[Collection[Span]], Comp
 
 
 class UnderstoodReply(NamedTuple):
-    """The calls that a reply asks for, and the texts that are none."""
-
     calls: tuple[CompletedCall, ...] = ()
     shown: tuple[str, ...] = ()
     """Texts of requests that are none: quotations, and what the protocol says aloud."""
     dialect: str = ""
     note: str = ""
-    """The note for the model if there is nothing to use."""
     invalid_calls: tuple[CompletedCall, ...] = ()
     """Calls with arguments that do not fit, as the client may see for itself."""
     foreign: tuple[str, ...] = ()
@@ -241,7 +238,6 @@ def write_arguments(arguments: Arguments) -> str:
 
 
 def pass_call(request: ToolRequest, position: int) -> CompletedCall:
-    """Pass on a call of a tool that nobody here knows."""
     arguments = write_arguments(request.arguments or {})
     return CompletedCall(position, request.id or f"call_{new_id()}", request.name, arguments)
 

@@ -165,7 +165,6 @@ class ClientConnection(HttpToolsProtocol):
 
 
 def explain_unreadable(data: bytes) -> ApiError:
-    """Explain what is wrong with bytes that the parser does not take."""
     line = FIRST_LINE.search(data)
     if line and line[1].decode() not in METHODS:
         allowed = {"allow": ", ".join(METHODS)}

@@ -7,7 +7,7 @@ Headers are checked before a byte of a body is read.
 import hmac
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from ipaddress import ip_address
 from itertools import chain
 
@@ -65,7 +65,6 @@ def read_host_name(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RequestGuard:
-    port: int
     token: str = ""
     hosts: tuple[str, ...] = ()
     """Further names of this server, as `--allow-host` has them."""
@@ -75,17 +74,10 @@ class RequestGuard:
     """Any IP address will do as the name of this server, as where it listens to other
     machines: an address cannot be a trick with names."""
 
-    _usual_host: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_usual_host", f"127.0.0.1:{self.port}")
-
     def check_headers(self, method: str, raw_headers: Headers) -> Mapping[str, str]:
         """The headers, if the request may be answered. Raises ApiError."""
-        if (
-            sum(map(len, chain.from_iterable(raw_headers))) + 4 * len(raw_headers)
-            > MAX_HEADER_BYTES
-        ):
+        size = sum(map(len, chain.from_iterable(raw_headers))) + 4 * len(raw_headers)
+        if size > MAX_HEADER_BYTES:
             raise ApiError(431, "The head of the request is too large.", headers=CLOSING)
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw_headers}
         if len(headers) < len(raw_headers):
@@ -129,8 +121,6 @@ class RequestGuard:
     def _check_host(self, headers: Mapping[str, str]) -> None:
         """A name that is not ours leads here by a trick with names (DNS rebinding)."""
         host = headers.get("host", "").lower()
-        if host == self._usual_host:
-            return
         if not host:
             raise ApiError(400, "The request names no host.")
         if not self._is_our_name(host):
@@ -141,10 +131,10 @@ class RequestGuard:
         # A port may be mapped to ours, as of a container: the name alone tells who is meant.
         if name in OWN_NAMES and (not port or is_port(port)):
             return True
-        is_known = (
-            name in self.hosts or host in self.hosts or (self.takes_addresses and is_address(name))
-        )
-        return is_known and (not port or port.isdecimal())
+        if port and not port.isdecimal():
+            return False
+        is_known = name in self.hosts or host in self.hosts
+        return is_known or (self.takes_addresses and is_address(name))
 
     def _check_origin(self, headers: Mapping[str, str]) -> None:
         """Pages of others are told by what a browser says of them; our own has our own name."""

@@ -34,4 +34,3 @@ class SecondClock:
 
 
 CLOCK = SecondClock()
-"""Of this process."""

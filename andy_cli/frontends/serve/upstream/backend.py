@@ -44,8 +44,6 @@ CONNECTION_ENDED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, Conn
 
 
 class AnswerTimeouts(NamedTuple):
-    """Limits on the time of servers of models, in seconds."""
-
     total: float
     """For an answer in all."""
     silence: float
@@ -59,9 +57,7 @@ class Backend:
     http: aiohttp.ClientSession
     timeouts: AnswerTimeouts
     url: URL
-    """The address of its chat API."""
     models: URL
-    """The address of its list of models."""
     headers: CIMultiDict[str]
     """Ours alone: no header of a client is passed on, its key least of all (P10)."""
 

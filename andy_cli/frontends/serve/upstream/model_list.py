@@ -64,7 +64,6 @@ LAST_SECOND = 253_402_300_800
 
 
 def anthropic_list(rows: Sequence[ModelRow]) -> dict[str, object]:
-    """One page with all of them."""
     anthropic_rows = [anthropic_row(row) for row in rows]
     ids = [row["id"] for row in anthropic_rows] or [None]
     return {"data": anthropic_rows, "has_more": False, "first_id": ids[0], "last_id": ids[-1]}

@@ -158,7 +158,6 @@ async def _resume_chunks(held_bytes: bytes, chunks: AsyncIterator[bytes]) -> Asy
 
 
 def explain_no_choice(data: bytes) -> ApiError:
-    """Why an answer without a choice is none."""
     reader = WireReader()
     reader.feed(data)
     reader.finish()
@@ -169,7 +168,6 @@ def explain_no_choice(data: bytes) -> ApiError:
 
 
 def explain_failure(failure: ModelError) -> ApiError:
-    """An error that stood inside a reply, as the client gets it."""
     status = STATUSES.get(failure.kind, 502)
     kind = "invalid_request_error" if status == 400 else "upstream_error"
     code = "context_length_exceeded" if failure.kind == "context" else None

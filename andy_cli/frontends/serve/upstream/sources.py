@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from andy_cli.errors import BadRequestError, ContextLengthError
-from andy_cli.foreign_values import as_record
 from andy_cli.frontends.serve.call_records import CallRecord
 from andy_cli.frontends.serve.upstream.backend import MAX_BYTES, Backend, UpstreamRequest
 from andy_cli.frontends.serve.upstream.reply_start import (
@@ -19,7 +18,7 @@ from andy_cli.frontends.serve.upstream.reply_start import (
     interrupted_error,
 )
 from andy_cli.frontends.serve.wires.answer_parts import ApiError, ToolsNotSupported
-from andy_cli.frontends.serve.wires.chat_request import ANY_OBJECT
+from andy_cli.frontends.serve.wires.chat_request import ANY_OBJECT, read_answer_schema
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.frontends.serve.wires.field_checks import drop_unlimited, list_stops
 from andy_cli.messages import Chunk, Constraint, Request, Sampling, Schema
@@ -56,8 +55,6 @@ class ReplySource(Protocol):
 
 @dataclass(slots=True)
 class SourceWrapper:
-    """A source that adds something to another one."""
-
     source: ReplySource
 
     @property
@@ -94,7 +91,6 @@ class RemoteSource:
     kind: ServerKind
     guided: bool = False
     ollama: OllamaChat | None = None
-    """It is an Ollama."""
 
     @property
     def passes(self) -> bool:
@@ -343,10 +339,8 @@ def read_response_format(value: object) -> Schema | None:
     """The schema of the answer; None where it may be any text. Raises ApiError (400)."""
     if not isinstance(value, dict) or value.get("type") == "text":
         return None
-    if value.get("type") == "json_object":
-        return ANY_OBJECT
-    schema = as_record(value.get("json_schema")).get("schema")
-    if value.get("type") != "json_schema" or not isinstance(schema, dict):
+    schema = read_answer_schema(value)
+    if schema is None or value.get("type") not in ("json_object", "json_schema"):
         raise ApiError(
             400,
             "response_format is text, json_object, or json_schema with a name and a schema.",

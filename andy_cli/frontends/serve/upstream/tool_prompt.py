@@ -86,7 +86,6 @@ def _escape_result(message: Message) -> Message:
 
 
 def _restore_parts(wire_message: Wire, kept_parts: Mapping[str, object]) -> Wire:
-    """Pictures back in their places."""
     content = wire_message.get("content")
     if not kept_parts or not isinstance(content, str) or "\ufdd0" not in content:
         return wire_message

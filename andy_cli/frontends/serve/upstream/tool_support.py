@@ -48,7 +48,6 @@ class ToolSupport:
     asked: bool = False
     """Its server was asked what it takes."""
     refused: set[int] = field(default_factory=set)
-    """Sets of tools that its server refused."""
     _window: int | None = None
     """Tokens that it reads, as its server says; None: that was not asked."""
 
@@ -117,7 +116,6 @@ class ToolSupport:
 
 
 def estimate(chat_request: ChatRequest, counted: int) -> PromptTokens:
-    """The size of a request in tokens."""
     schemas = sum(
         estimate_tokens(json.dumps(tool, ensure_ascii=False))
         for tool in chat_request.tools.values()

@@ -183,7 +183,6 @@ class UpstreamOpener:
         return Upstreams(opened)
 
     def open_upstream(self, name: str, written_place: str) -> Upstream:
-        """One of them. Raises UsageError."""
         if "://" in written_place:
             provider_name, url = read_address(written_place)
             key = os.environ.get(self.settings.text("api_key_env") or "OPENAI_API_KEY", "")

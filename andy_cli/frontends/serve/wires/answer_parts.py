@@ -38,8 +38,6 @@ class ToolCallDelta(NamedTuple):
 
 
 class CompletedCall(NamedTuple):
-    """A whole call; `arguments` is a JSON text."""
-
     position: int
     id: str
     name: str
@@ -59,7 +57,6 @@ class Finish(NamedTuple):
     dialect: str = ""
     """In which notation its calls were written; empty if there were none."""
     repairs: tuple[str, ...] = ()
-    """The corrections, in words."""
     stopped_at: str = ""
     """The stop sequence of the client that ended it, where the model's server tells."""
 
@@ -120,5 +117,4 @@ def list_calls(answer_parts: Sequence[AnswerPart]) -> list[CompletedCall]:
 def join_texts(
     answer_parts: Sequence[AnswerPart], kind: type[TextDelta] | type[ReasoningDelta]
 ) -> str:
-    """The text of all pieces of one kind."""
     return "".join(piece.text for piece in answer_parts if isinstance(piece, kind))

@@ -65,20 +65,13 @@ class ChatRequest(NamedTuple):
     fields: Mapping[str, object] = NO_FIELDS
     """The fields that are passed on: seed, top_p, stop, response_format, ..."""
     body: Mapping[str, object] = NO_FIELDS
-    """As it came."""
     parts: Mapping[str, object] = NO_FIELDS
     """Pictures and the like, by the mark that stands for them in the history."""
 
     @property
     def answer_schema(self) -> Schema | None:
         """The schema of the answer, where the client wants JSON."""
-        answer_format = self.fields.get("response_format")
-        if not isinstance(answer_format, dict):
-            return None
-        if answer_format.get("type") == "json_object":
-            return ANY_OBJECT
-        schema = as_record(answer_format.get("json_schema")).get("schema")
-        return schema if isinstance(schema, dict) else None
+        return read_answer_schema(as_record(self.fields.get("response_format")))
 
     @property
     def freeform_tools(self) -> frozenset[str]:
@@ -86,6 +79,13 @@ class ChatRequest(NamedTuple):
         tools = as_records(self.body.get("tools"))
         custom = [tool.get("custom") for tool in tools if tool.get("type") == "custom"]
         return frozenset(str(tool.get("name")) for tool in as_records(custom))
+
+
+def read_answer_schema(answer_format: Mapping[str, object]) -> Schema | None:
+    if answer_format.get("type") == "json_object":
+        return ANY_OBJECT
+    schema = as_record(answer_format.get("json_schema")).get("schema")
+    return schema if isinstance(schema, dict) else None
 
 
 def read_chat_request(body: object) -> ChatRequest:
@@ -291,7 +291,6 @@ def _read_call(value: object, index: int) -> ToolCall:
 
 
 def read_arguments(written: object) -> Arguments:
-    """Arguments of an earlier call: a JSON text, or the object itself."""
     if isinstance(written, dict):
         return written
     value = read_json(str(written or "{}"), written)
@@ -329,7 +328,6 @@ def _read_tool(value: object, index: int) -> tuple[str, Schema]:
 
 
 def _read_freeform_tool(custom: Mapping[str, object], index: int) -> dict[str, object]:
-    """A tool that takes a text, as a function."""
     grammar = as_record(custom.get("format")).get("grammar")
     if grammar is None:
         parameters = freeform_parameters()
@@ -399,7 +397,6 @@ def find_tool_choice(body: Mapping[str, object]) -> object:
 
 
 def find_tool_name(tool: object) -> str:
-    """The name of a tool that is only named."""
     named = as_record(tool)
     function = as_record(named.get("function", named.get("custom")))
     return text_of(named if function.get("name") is None else function, "name")

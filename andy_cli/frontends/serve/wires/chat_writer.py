@@ -81,7 +81,6 @@ class ChatWriter:
         return b"".join(map(self._write_chunk, deltas))
 
     def _calling_deltas(self, answer_part: ToolCallDelta) -> list[dict[str, object]]:
-        """More of a call that is being written."""
         deltas = [] if self._calling else [open_call(answer_part)]
         self._calling += answer_part.text
         deltas.append({"index": answer_part.position, "function": {"arguments": answer_part.text}})

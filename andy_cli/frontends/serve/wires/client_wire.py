@@ -51,13 +51,9 @@ class AnswerWriter(Protocol):
         """Write a part of a streamed answer; `Finish` ends the stream."""
         ...
 
-    def write_answer(self, answer_parts: Sequence[AnswerPart]) -> bytes:
-        """The answer that is not streamed."""
-        ...
+    def write_answer(self, answer_parts: Sequence[AnswerPart]) -> bytes: ...
 
-    def write_failure(self, api_error: ApiError) -> bytes:
-        """Write the end of a stream that failed in the middle."""
-        ...
+    def write_failure(self, api_error: ApiError) -> bytes: ...
 
 
 class ClientWire(NamedTuple):
@@ -68,7 +64,6 @@ class ClientWire(NamedTuple):
     writer: Callable[[ChatRequest, str], AnswerWriter]
     """(what is asked for, the model's name) -> who writes the answer."""
     error: Callable[[ApiError], Mapping[str, object]]
-    """The body of an error."""
     comment: bytes = COMMENT
     """Keeps a stream alive; empty where the wire has nothing for that but an empty text."""
     passes: bool = False
@@ -79,7 +74,6 @@ class ClientWire(NamedTuple):
     """The parsed body -> the model that has to be there (empty: any) and the answer, or None where
     a model has to be asked. Raises ApiError."""
     streamed_as: str = EVENTS
-    """The media type of its streams."""
 
 
 CHAT = ClientWire(

@@ -15,7 +15,6 @@ MAX_BODY_DEPTH = 128
 """Lists and objects inside each other, in any request."""
 MAX_DEPTH = 100
 """Lists and objects inside each other, in a request that is translated."""
-MAX_COUNT = 2**31
 MAX_NUMBER = 2**64
 """Of numbers: a seed may be as large."""
 MAX_WHOLE_NUMBER = 2**53
@@ -34,7 +33,6 @@ def wrong_type(field_path: str, expected: str) -> ApiError:
 
 
 def typed_check(kind: type[Value], expected: str) -> Callable[[object, str], Value]:
-    """Make the check for values of a type."""
 
     def check(value: object, field_path: str) -> Value:
         if not isinstance(value, kind):
@@ -61,13 +59,9 @@ def number_between(low: float, high: float, words: str = "") -> Callable[[object
     expected = words or f"a number from {low} to {high}"
 
     def check(value: object, field_path: str) -> float:
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not low <= value <= high
-        ):
-            raise wrong_type(field_path, expected)
-        return value
+        if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high:
+            return value
+        raise wrong_type(field_path, expected)
 
     return check
 
@@ -87,12 +81,6 @@ def whole_number(low: int, high: int = MAX_WHOLE_NUMBER) -> Callable[[object, st
 
 # A larger whole number may have no float at all.
 check_number = number_between(-MAX_NUMBER, MAX_NUMBER, "a number")
-check_count = whole_number(1, MAX_COUNT)
-
-
-def check_limit(value: object, field_path: str) -> int:
-    """-1 is none."""
-    return -1 if value == -1 and not isinstance(value, bool) else check_count(value, field_path)
 
 
 def check_texts(value: object, field_path: str) -> list[str]:
@@ -227,20 +215,12 @@ def check_fields(body: Mapping[str, object]) -> None:
 
 
 def has_unlimited(fields: Mapping[str, object]) -> bool:
-    return any(is_unlimited(fields.get(name)) for name in LIMITS)
-
-
-def is_unlimited(value: object) -> bool:
-    return type(value) is int and value == -1
+    return len(drop_unlimited(fields)) < len(fields)
 
 
 def drop_unlimited(fields: Mapping[str, object]) -> dict[str, object]:
     """Without limits that are none: not every server knows them."""
-    return {
-        name: value
-        for name, value in fields.items()
-        if not (name in LIMITS and is_unlimited(value))
-    }
+    return {name: value for name, value in fields.items() if name not in LIMITS or value != -1}
 
 
 def parse_json_body(body: bytes) -> object:
@@ -252,13 +232,11 @@ def parse_json_body(body: bytes) -> object:
     try:
         value: object = DECODER.decode(body.decode().removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
-        explanation = (
-            str(error) if isinstance(error, DuplicateKey) else "The request body is no JSON."
-        )
+        is_double = isinstance(error, DuplicateKey)
+        explanation = str(error) if is_double else "The request body is no JSON."
         raise ApiError(400, explanation) from None
-    if body.count(b"{") + body.count(b"[") > MAX_BODY_DEPTH and is_nested_deeper(
-        value, MAX_BODY_DEPTH
-    ):
+    may_be_deep = body.count(b"{") + body.count(b"[") > MAX_BODY_DEPTH
+    if may_be_deep and is_nested_deeper(value, MAX_BODY_DEPTH):
         raise ApiError(400, "The request body is nested too deeply.")
     return value
 

@@ -35,13 +35,13 @@ from andy_cli.frontends.serve.wires.field_checks import (
     CheckedObject,
     check_body,
     check_flag,
-    check_limit,
     check_list,
     check_name,
     check_number,
     check_object,
     check_text,
     check_texts,
+    check_token_limit,
     map_fields,
     wrong_type,
 )
@@ -57,7 +57,7 @@ from andy_cli.models.token_count import MESSAGE_TOKENS, estimate_tokens
 
 FIELD_READERS = {
     "model": ("model", check_name),
-    "max_tokens": ("max_tokens", check_limit),
+    "max_tokens": ("max_tokens", check_token_limit),
     "stop_sequences": ("stop", check_texts),
     "temperature": ("temperature", check_number),
     "top_p": ("top_p", check_number),
@@ -73,7 +73,6 @@ KNOWN_FIELDS = frozenset(
 """Of Anthropic's API, with those of its betas; what is not understood of them is left out."""
 ROLES = ("user", "assistant", "system")
 LEFT_OUT = re.compile("(redacted_)?thinking|(server|mcp)_tool_use|.+_tool_result")
-"""Blocks of an assistant that tell another model nothing."""
 FAILED = "Error: "
 
 
@@ -177,7 +176,6 @@ def _add_result(transcript: Transcript, block: CheckedObject) -> None:
 
 
 def _read_blocks(holder: CheckedObject, name: str) -> list[CheckedObject]:
-    """Read the blocks in a field; a text is one block."""
     content = holder.get(name)
     if isinstance(content, str):
         return [CheckedObject({"type": "text", "text": content})]
@@ -278,7 +276,6 @@ def _read_format(body: CheckedObject) -> dict[str, object]:
 
 
 def shows_thinking(chat_request: ChatRequest) -> bool:
-    """Tell whether the client wants to see the model's thoughts."""
     thinking = chat_request.body.get("thinking")
     return isinstance(thinking, dict) and thinking.get("type") in ("enabled", "adaptive")
 
@@ -406,7 +403,6 @@ class MessagesWriter:
         self._thinks = shows_thinking(chat_request)
         self._blocks: list[dict[str, object]] = []
         self._texts: list[str] = []
-        """Of the block that is open."""
         self._open = ""
         self._message: dict[str, object] = {
             "id": f"msg_{secrets.token_hex(12)}",
@@ -449,7 +445,6 @@ class MessagesWriter:
 
     @staticmethod
     def write_failure(api_error: ApiError) -> bytes:
-        """An error in a stream that has begun."""
         return write_messages_event("error", error=write_messages_error(api_error)["error"])
 
     def _add_text(self, kind: str, text: str) -> bytes:
@@ -472,7 +467,6 @@ class MessagesWriter:
         return write_messages_event("content_block_stop", index=self._block_index)
 
     def _calling_piece(self, answer_part: ToolCallDelta) -> bytes:
-        """More of a call that is being written."""
         _, id, name, text = answer_part
         first = b""
         if not self._calling:
@@ -491,7 +485,6 @@ class MessagesWriter:
 
     @property
     def _block_index(self) -> int:
-        """Of the last block."""
         return len(self._blocks) - 1
 
     def _write_start(self, block: Mapping[str, object]) -> bytes:

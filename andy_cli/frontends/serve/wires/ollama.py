@@ -53,7 +53,6 @@ IMAGE_KINDS = {"iVBOR": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp",
 
 
 def read_messages(body: CheckedObject) -> list[Mapping[str, object]]:
-    """Read a list of messages. Raises ApiError (400) that names the field."""
     transcript = Transcript()
     for message in body.list_objects("messages"):
         _add_message(transcript, message)
@@ -123,7 +122,6 @@ def image_url(data: str) -> str:
 
 EFFORTS = ("low", "medium", "high")
 NO_TIME = re.compile(r"-?0+(\.0*)?[a-z]*")
-"""A duration of nothing: "0", "0s", "0m"."""
 
 
 def read_ollama_chat(value: object) -> ChatRequest:
@@ -236,7 +234,6 @@ OPTION_READERS: Mapping[str, tuple[str, Callable[[object, str], object]]] = {
 
 
 def is_thinking_shown(body: Mapping[str, object]) -> bool:
-    """Tell whether the client wants to see the model's thoughts."""
     return body.get("think") is not False
 
 
@@ -268,7 +265,6 @@ def answer_load(body: CheckedObject, empty: Mapping[str, object]) -> tuple[str, 
 
 
 def format_time(moment: datetime) -> str:
-    """As RFC 3339 has it, in UTC."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
@@ -281,14 +277,11 @@ LINES = "application/x-ndjson"
 
 
 class OllamaChatWriter:
-    """Writes one answer of /api/chat."""
-
     def __init__(self, chat_request: ChatRequest, model: str) -> None:
         self._model = chat_request.body.get("model") or model
         self._thinks = is_thinking_shown(chat_request.body)
         self._began = perf_counter_ns()
         self._first = 0
-        """When the first piece came."""
 
     def streams_call(self, name: str) -> bool:
         """Arguments are objects here, and come whole."""
@@ -310,7 +303,6 @@ class OllamaChatWriter:
 
     @staticmethod
     def write_failure(api_error: ApiError) -> bytes:
-        """An error in a stream that has begun."""
         return dump_line(render_error(api_error))
 
     def _render_pieces(self, answer_parts: Sequence[AnswerPart]) -> dict[str, object]:
@@ -348,8 +340,6 @@ class OllamaChatWriter:
 
 
 class OllamaGenerateWriter(OllamaChatWriter):
-    """Writes one answer of /api/generate, which makes no calls."""
-
     def _render_content(
         self, text: str, thinking: str, calls: Sequence[Mapping[str, object]]
     ) -> dict[str, object]:

@@ -28,11 +28,11 @@ from andy_cli.frontends.serve.wires.field_checks import (
     CheckedObject,
     check_body,
     check_flag,
-    check_limit,
     check_name,
     check_number,
     check_object,
     check_text,
+    check_token_limit,
     map_fields,
     refuse_field,
     wrong_type,
@@ -53,8 +53,6 @@ from andy_cli.frontends.serve.wires.transcript import (
 
 
 class CallForm(NamedTuple):
-    """The form that calls of a kind of tool have."""
-
     item: str
     given: str
     """The field with what the tool is given."""
@@ -172,7 +170,6 @@ def _read_tool(tool: CheckedObject, namespace: str = "") -> Iterator[OfferedTool
 
 
 def _read_function(tool: CheckedObject) -> dict[str, object]:
-    """The fields of a function that are given."""
     function = {
         "description": tool.read_given("description", check_text),
         "parameters": tool.read_given("parameters", check_object),
@@ -182,7 +179,6 @@ def _read_function(tool: CheckedObject) -> dict[str, object]:
 
 
 def _read_freeform(tool: CheckedObject) -> dict[str, object]:
-    """A tool that takes a text, perhaps by a grammar."""
     function: dict[str, object] = {}
     if tool.get("description") is not None:
         function["description"] = tool.read("description", check_text)
@@ -206,7 +202,6 @@ def read_call_input(kind: str, item: CheckedObject) -> object:
 
 
 def write_call_item(tool: OfferedTool, call: CompletedCall, id: str) -> dict[str, object]:
-    """A call as the client gets it."""
     item_form = FORMS[tool.kind]
     head: dict[str, object] = {
         "type": item_form.item,
@@ -237,7 +232,7 @@ def _write_call_input(kind: str, arguments: str) -> object:
 
 FIELD_READERS = {
     "model": ("model", check_name),
-    "max_output_tokens": ("max_tokens", check_limit),
+    "max_output_tokens": ("max_tokens", check_token_limit),
     "temperature": ("temperature", check_number),
     "top_p": ("top_p", check_number),
     "user": ("user", check_text),
@@ -414,7 +409,6 @@ def _read_part(content_part: CheckedObject) -> ContentPart:
 def _choose_tools(
     body: CheckedObject, offered_tools: Mapping[str, OfferedTool]
 ) -> tuple[list[Mapping[str, object]], object]:
-    """The tools in the chat API's form, and the choice of them."""
     tools: dict[str, Mapping[str, object]] = {}
     for name, tool in offered_tools.items():
         tools[name] = {"type": "function", "function": {"name": name, **tool.function}}

@@ -89,11 +89,9 @@ class ResponsesWriter:
         self._items: list[dict[str, object]] = []
         self._open: ItemKind | None = None
         self._texts: list[str] = []
-        """Of the item that is open."""
         self._calling = ""
         """The arguments that went on of a call that is being written."""
         self._count = 0
-        """Events so far."""
 
     def streams_call(self, name: str) -> bool:
         """Tell whether its arguments go on in pieces: only those of functions do."""
@@ -135,7 +133,6 @@ class ResponsesWriter:
 
     @property
     def _item_place(self) -> dict[str, object]:
-        """Of the last item."""
         return {"output_index": self._item_index, "item_id": self._items[-1]["id"]}
 
     @property
@@ -231,7 +228,6 @@ class ResponsesWriter:
 
 
 def write_item(kind: ItemKind, id: str) -> dict[str, object]:
-    """An item without content yet."""
     further_fields: dict[str, object] = (
         {"role": "assistant"} if kind is MESSAGE else {"summary": []}
     )
@@ -244,7 +240,6 @@ def write_part(kind: ItemKind, text: str) -> dict[str, object]:
 
 
 def empty_logprobs(kind: ItemKind) -> dict[str, object]:
-    """A message's likelihoods, which are not known."""
     return {"logprobs": []} if kind is MESSAGE else {}
 
 
