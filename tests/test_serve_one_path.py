@@ -1000,6 +1000,38 @@ def test_a_limit_of_minus_one_is_none_and_is_not_sent(
         assert served.post({**body, name: 0}).status_code == 400
 
 
+NO_ROOM = (
+    "This model's maximum context length is 4,096 tokens. However, you requested {} tokens "
+    "({} in the messages, {} in the completion). Please reduce the length of the messages or "
+    "completion."
+)
+"""As vLLM, SGLang and OpenAI's own servers say it."""
+
+
+@pytest.mark.parametrize(("prompt", "limit"), [(240, 32_000), (4500, 400)])
+def test_a_limit_for_which_there_is_no_room_beside_the_prompt_is_left_out(
+    prompt: int, limit: int, tmp_path: Path
+) -> None:
+    message = NO_ROOM.format(prompt + limit, prompt, limit)
+
+    def answer(received: Received) -> Answer:
+        if "max_tokens" in received.body:
+            return refused(400, message, type="BadRequestError")
+        return streamed("Hi.") if received.body.get("stream") else whole({"content": "Hi."})
+
+    is_prompt_too_long = prompt > limit
+    with (
+        ModelServer(answer, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for path, name in zip(PATHS[:3], ("tokens", "output_tokens", "tokens"), strict=True):
+            body = {**wire_body(path, False, False), f"max_{name}": limit}
+            response = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN)
+            assert ("Hi." in response.text) is not is_prompt_too_long, path
+            assert response.status_code == (400 if is_prompt_too_long else 200), path
+        assert len(server.requests) == (3 if is_prompt_too_long else 6)
+
+
 @pytest.mark.parametrize(
     ("named", "fields"),
     [

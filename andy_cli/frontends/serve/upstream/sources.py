@@ -20,7 +20,7 @@ from andy_cli.frontends.serve.upstream.reply_start import (
 from andy_cli.frontends.serve.wires.answer_parts import ApiError, ToolsNotSupported
 from andy_cli.frontends.serve.wires.chat_request import ANY_OBJECT, read_answer_schema
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
-from andy_cli.frontends.serve.wires.field_checks import drop_unlimited, list_stops
+from andy_cli.frontends.serve.wires.field_checks import LIMITS, drop_unlimited, list_stops
 from andy_cli.messages import Chunk, Constraint, Request, Sampling, Schema
 from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.features import (
@@ -32,8 +32,10 @@ from andy_cli.models.http.features import (
     blames_value,
 )
 from andy_cli.models.http.ollama_wire import OllamaReader, find_thinking, reader_at
+from andy_cli.models.http.refusals import ServerRefusal, too_long
 from andy_cli.models.http.request import CONSTRAINT_FIELDS, Body, read_reply, write_constraint
 from andy_cli.models.http.wire import WireReader
+from andy_cli.models.http.wording import wording
 from andy_cli.models.memory import learn_without, recall_model
 from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.select import left_out
@@ -136,7 +138,9 @@ class RemoteSource:
 
     def _adapt_to_refusal(self, adapter: Adapter, api_error: ApiError, chat_request: Body) -> Body:
         learned_before = set(adapter.learned)
-        changed = adapter.learn(api_error.status, find_thinking(api_error.refusal), chat_request)
+        refusal = find_thinking(api_error.refusal)
+        changed = adapter.learn(api_error.status, refusal, chat_request)
+        changed = changed or drop_counted_limit(refusal, chat_request)
         if changed is None:
             raise api_error
         if changed.get("stream") != chat_request.get("stream"):
@@ -222,6 +226,19 @@ class LocalSource:
                 raise ApiError(400, str(error), code="context_length_exceeded") from error
             except BadRequestError as error:
                 raise ApiError(400, str(error)) from error
+
+
+def drop_counted_limit(refusal: ServerRefusal, chat_request: Body) -> Body | None:
+    """Leave out the limit of a reply that its server counts beside the prompt, and has no room for.
+
+    None where the server tells no size that is smaller: then the prompt is what is too long.
+    """
+    sizes = {int(size.replace(",", "")) for size in wording("size").findall(refusal.message)}
+    larger_sizes = sizes - {min(sizes, default=0)}
+    is_counted = any(chat_request.get(name) in larger_sizes for name in LIMITS)
+    if not (is_counted and too_long(refusal)):
+        return None
+    return {name: value for name, value in chat_request.items() if name not in LIMITS}
 
 
 async def _read_chunks(
