@@ -704,6 +704,9 @@ def test_fields_that_anthropic_refuses_are_refused(address: str, path: str) -> N
     code, answer = posted(address + path, {**MESSAGE, "dance": 1})
     assert (code, complaint(path, answer)) == (400, "dance: Extra inputs are not permitted")
     assert posted(address + path, {**MESSAGE, "thread": None, "service_tier": "auto"})[0] == 200
+    look = {"name": "look", "input_schema": {"type": "object"}}
+    code, answer = posted(address + path, {**MESSAGE, "tools": [look, {**look, "description": ""}]})
+    assert (code, complaint(path, answer)) == (400, "tools: Tool names must be unique.")
 
 
 @pytest.mark.parametrize("reference", [{"type": "item_reference"}, {"type": None}, {}])

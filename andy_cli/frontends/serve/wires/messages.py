@@ -351,19 +351,21 @@ def read_messages_tools(body: CheckedObject) -> list[Mapping[str, object]]:
     """
     if body.get("tools") is None:
         return []
-    functions: list[Mapping[str, object]] = []
+    functions: dict[str, Mapping[str, object]] = {}
     for tool in body.list_objects("tools"):
         name, type = tool.read("name", check_name), tool.get("type")
+        if name in functions:
+            raise ApiError(400, "tools: Tool names must be unique.")
         described = _find_known_tool(type) if isinstance(type, str) else {}
         if type in (None, "custom"):
             described = _describe_tool(tool)
         if described:
-            functions.append({"type": "function", "function": {"name": name, **described}})
+            functions[name] = {"type": "function", "function": {"name": name, **described}}
     if body.get("tools") and not functions:
         raise ApiError(
             400, "tools holds none that the client runs; others cannot be run from here."
         )
-    return functions
+    return list(functions.values())
 
 
 def _find_known_tool(type: str) -> Mapping[str, object]:
