@@ -159,24 +159,21 @@ class App:
     async def calls(self, exchange: HttpExchange) -> object:
         return page.list_calls(self._records)
 
-    async def ollama_tags(self, exchange: HttpExchange) -> object:
-        return await self._ollama.tags()
-
-    async def ollama_running(self, exchange: HttpExchange) -> object:
-        return await self._ollama.running()
-
-    async def ollama_version(self, exchange: HttpExchange) -> object:
-        return {"version": VERSION}
-
-    async def ollama_show(self, exchange: HttpExchange) -> object:
-        return await self._ollama.show(parse_json_body(await exchange.read_body()))
-
-    async def ollama_pull(self, exchange: HttpExchange) -> None:
-        pull_status = await self._ollama.pull(parse_json_body(await exchange.read_body()))
-        await exchange.respond(200, dump_line(pull_status), LINES)
-
-    async def ollama_refusal(self, exchange: HttpExchange) -> None:
-        raise ApiError(501, NOT_OFFERED[exchange.scope["path"]])
+    async def ollama_models(self, exchange: HttpExchange) -> object:
+        path = exchange.scope["path"]
+        if path in NOT_OFFERED:
+            raise ApiError(501, NOT_OFFERED[path])
+        if path == "/api/version":
+            return {"version": VERSION}
+        if path == "/api/tags":
+            return await self._ollama.tags()
+        if path == "/api/ps":
+            return await self._ollama.running()
+        body = parse_json_body(await exchange.read_body())
+        if path == "/api/show":
+            return await self._ollama.show(body)
+        await exchange.respond(200, dump_line(await self._ollama.pull(body)), LINES)
+        return None
 
 
 class Route(NamedTuple):
@@ -199,13 +196,9 @@ ROUTES: Mapping[str, Route] = {
     "/calls.json": Route(App.calls),
     "/v1/models": Route(App.models),
     "/metrics": Route(App.metrics),
-    "/api/tags": Route(App.ollama_tags),
-    "/api/ps": Route(App.ollama_running),
-    "/api/version": Route(App.ollama_version),
-    "/api/show": Route(App.ollama_show, POSTED),
-    "/api/pull": Route(App.ollama_pull, POSTED),
-    **dict.fromkeys(NOT_OFFERED, Route(App.ollama_refusal, POSTED)),
-    "/api/delete": Route(App.ollama_refusal, ("DELETE",)),
+    **dict.fromkeys(("/api/tags", "/api/ps", "/api/version"), Route(App.ollama_models)),
+    **dict.fromkeys(("/api/show", "/api/pull", *NOT_OFFERED), Route(App.ollama_models, POSTED)),
+    "/api/delete": Route(App.ollama_models, ("DELETE",)),
 }
 
 

@@ -17,6 +17,7 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 
+from andy_cli.foreign_values import as_record
 from andy_cli.frontends.serve.wires.answer_parts import (
     AnswerPart,
     ApiError,
@@ -275,11 +276,6 @@ def _read_format(body: CheckedObject) -> dict[str, object]:
     return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
 
 
-def shows_thinking(chat_request: ChatRequest) -> bool:
-    thinking = chat_request.body.get("thinking")
-    return isinstance(thinking, dict) and thinking.get("type") in ("enabled", "adaptive")
-
-
 Schema = Mapping[str, object]
 
 
@@ -402,7 +398,8 @@ TOO_LONG = "prompt is too long"
 
 class MessagesWriter:
     def __init__(self, chat_request: ChatRequest, model: str) -> None:
-        self._thinks = shows_thinking(chat_request)
+        thinking = as_record(chat_request.body.get("thinking"))
+        self._thinks = thinking.get("type") in ("enabled", "adaptive")
         self._blocks: list[dict[str, object]] = []
         self._texts: list[str] = []
         self._open = ""

@@ -233,29 +233,23 @@ OPTION_READERS: Mapping[str, tuple[str, Callable[[object, str], object]]] = {
 """Option -> the field of the chat API that means the same; `num_ctx` is for an Ollama behind."""
 
 
-def is_thinking_shown(body: Mapping[str, object]) -> bool:
-    return body.get("think") is not False
-
-
 # A request without words asks for the model to be loaded, or with keep_alive 0 to be unloaded.
 
 
 def answer_chat_load(value: object) -> tuple[str, bytes] | None:
     """The model that is asked for and the answer; None for a request with messages."""
-    body = check_body(value)
-    if body.get("messages"):
-        return None
-    message = {"role": "assistant", "content": ""}
-    return answer_load(body, {"message": message})
+    return answer_load(value, "messages", {"message": {"role": "assistant", "content": ""}})
 
 
 def answer_generate_load(value: object) -> tuple[str, bytes] | None:
     """The model that is asked for and the answer; None for a request with a prompt."""
+    return answer_load(value, "prompt", {"response": ""})
+
+
+def answer_load(value: object, field: str, empty: Mapping[str, object]) -> tuple[str, bytes] | None:
     body = check_body(value)
-    return None if body.get("prompt") else answer_load(body, {"response": ""})
-
-
-def answer_load(body: CheckedObject, empty: Mapping[str, object]) -> tuple[str, bytes]:
+    if body.get(field):
+        return None
     keep_alive = body.get("keep_alive")
     name = read_model(body)
     unloads = keep_alive is not None and NO_TIME.fullmatch(str(keep_alive)) is not None
@@ -279,7 +273,7 @@ LINES = "application/x-ndjson"
 class OllamaChatWriter:
     def __init__(self, chat_request: ChatRequest, model: str) -> None:
         self._model = chat_request.body.get("model") or model
-        self._thinks = is_thinking_shown(chat_request.body)
+        self._thinks = chat_request.body.get("think") is not False
         self._began = perf_counter_ns()
         self._first = 0
 

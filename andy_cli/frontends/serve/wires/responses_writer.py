@@ -58,10 +58,19 @@ class ItemKind(NamedTuple):
     item: str
     id: str
     part: str
+    item_fields: Mapping[str, object]
+    part_fields: Mapping[str, object]
+    event_fields: Mapping[str, object]
+
+    def write_part(self, text: str) -> dict[str, object]:
+        return {"type": self.part, "text": text, **self.part_fields, **self.event_fields}
 
 
-MESSAGE = ItemKind("message", "msg", "output_text")
-REASONING = ItemKind("reasoning", "rs", "reasoning_text")
+# A message's likelihoods are not known.
+MESSAGE = ItemKind(
+    "message", "msg", "output_text", {"role": "assistant"}, {"annotations": []}, {"logprobs": []}
+)
+REASONING = ItemKind("reasoning", "rs", "reasoning_text", {"summary": []}, {}, {})
 
 
 class ResponsesWriter:
@@ -148,14 +157,16 @@ class ResponsesWriter:
         first = b"" if self._open is kind else self._close_item() + self._open_item(kind)
         self._texts.append(text)
         return first + self._write_event(
-            f"response.{kind.part}.delta", **self._content_place, delta=text, **empty_logprobs(kind)
+            f"response.{kind.part}.delta", **self._content_place, delta=text, **kind.event_fields
         )
 
     def _open_item(self, kind: ItemKind) -> bytes:
         self._open = kind
-        self._items.append(write_item(kind, f"{kind.id}_{secrets.token_hex(12)}"))
-        return self._write_item_added(self._items[-1]) + self._write_event(
-            "response.content_part.added", **self._content_place, part=write_part(kind, "")
+        id = f"{kind.id}_{secrets.token_hex(12)}"
+        head = {"type": kind.item, "id": id, "status": "in_progress", "content": []}
+        self._items.append({**head, **kind.item_fields})
+        return self._write_item("added", self._items[-1]) + self._write_event(
+            "response.content_part.added", **self._content_place, part=kind.write_part("")
         )
 
     def _close_item(self) -> bytes:
@@ -163,22 +174,16 @@ class ResponsesWriter:
             return b""
         kind, text = self._open, "".join(self._texts)
         self._open, self._texts = None, []
-        place, part = self._content_place, write_part(kind, text)
+        place, part = self._content_place, kind.write_part(text)
         self._items[-1] |= {"status": "completed", "content": [part]}
         ended = f"response.{kind.part}.done"
-        data = self._write_event(ended, **place, text=text, **empty_logprobs(kind))
+        data = self._write_event(ended, **place, text=text, **kind.event_fields)
         data += self._write_event("response.content_part.done", **place, part=part)
-        return data + self._write_item_done()
+        return data + self._write_item("done", self._items[-1])
 
-    def _write_item_added(self, item: Mapping[str, object]) -> bytes:
-        return self._write_event(
-            "response.output_item.added", output_index=self._item_index, item=item
-        )
-
-    def _write_item_done(self) -> bytes:
-        return self._write_event(
-            "response.output_item.done", output_index=self._item_index, item=self._items[-1]
-        )
+    def _write_item(self, change: str, item: Mapping[str, object]) -> bytes:
+        event_name = f"response.output_item.{change}"
+        return self._write_event(event_name, output_index=self._item_index, item=item)
 
     def _calling_piece(self, answer_part: ToolCallDelta) -> bytes:
         """More of a call of a function that is being written."""
@@ -194,7 +199,7 @@ class ResponsesWriter:
         call_item["status"] = "in_progress"
         self._items.append(call_item)
         begun = call_item | ({FORMS[tool.kind].given: ""} if tool.kind in DELTAS else {})
-        return closed + self._write_item_added(begun)
+        return closed + self._write_item("added", begun)
 
     def _write_call(self, answer_part: CompletedCall) -> bytes:
         data = b"" if self._calling else self._open_call(answer_part)
@@ -210,7 +215,7 @@ class ResponsesWriter:
                 data += self._write_event(
                     f"{grows}.done", **self._item_place, **name_field, **{field: text}
                 )
-        return data + self._write_item_done()
+        return data + self._write_item("done", call_item)
 
     def _find_tool(self, name: str) -> OfferedTool:
         return self._tools.get(name, OfferedTool("function", name, "", {}))
@@ -225,22 +230,6 @@ class ResponsesWriter:
             "usage": write_responses_usage(finish),
         }
         return self._write_event(f"response.{status}", response=self._response)
-
-
-def write_item(kind: ItemKind, id: str) -> dict[str, object]:
-    further_fields: dict[str, object] = (
-        {"role": "assistant"} if kind is MESSAGE else {"summary": []}
-    )
-    return {"type": kind.item, "id": id, "status": "in_progress", "content": [], **further_fields}
-
-
-def write_part(kind: ItemKind, text: str) -> dict[str, object]:
-    noted: dict[str, object] = {"annotations": []} if kind is MESSAGE else {}
-    return {"type": kind.part, "text": text, **noted, **empty_logprobs(kind)}
-
-
-def empty_logprobs(kind: ItemKind) -> dict[str, object]:
-    return {"logprobs": []} if kind is MESSAGE else {}
 
 
 def write_responses_usage(finish: Finish) -> dict[str, object]:
