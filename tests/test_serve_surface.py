@@ -20,8 +20,7 @@ from typing import Any
 import pytest
 
 from andy_cli import __version__
-from andy_cli.frontends.serve.call_records import CallRecord, CallRecords
-from andy_cli.frontends.serve.shared_stats import SharedStats
+from andy_cli.frontends.serve.call_records import CallRecord, CallRecords, SharedStats
 from tests.cases import Row, loop_over, name, rows
 from tests.model_server import (
     Answer,

@@ -2,14 +2,14 @@
 
 import asyncio
 import json
+import mmap
+import struct
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
-
-from andy_cli.frontends.serve.shared_stats import SharedStats
 
 MAX_CALLS = 50
 MAX_MODEL_NAMES = 200
@@ -21,6 +21,40 @@ SHOWN_AFTER = 0.2
 """Seconds until the other processes know of a call."""
 MAX_REPLY_CHARACTERS = 32_000
 """Characters of what a model wrote, and of what was made of it, that are kept of a call."""
+SLOT_SIZE = 2**20
+"""Bytes of a process."""
+HEAD = struct.Struct("=QQ")
+"""The times it was written, odd while it is; the length of what is on it."""
+
+
+class SharedStats:
+    """Shared memory by which the processes of one server tell each other figures: a slot for each.
+
+    Each writes its own alone; all read all. It is memory without a file: gone with the processes.
+    """
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self._memory = mmap.mmap(-1, slots * SLOT_SIZE)
+
+    def write(self, slot_number: int, data: bytes) -> bool:
+        """False where it does not fit."""
+        if len(data) > SLOT_SIZE - HEAD.size:
+            return False
+        offset = slot_number * SLOT_SIZE
+        times, _ = HEAD.unpack_from(self._memory, offset)
+        times |= 1  # it may be odd: the writer before was killed while it wrote
+        HEAD.pack_into(self._memory, offset, times, 0)
+        self._memory[offset + HEAD.size : offset + HEAD.size + len(data)] = data
+        HEAD.pack_into(self._memory, offset, times + 1, len(data))
+        return True
+
+    def read(self, slot_number: int) -> bytes:
+        """Empty where nothing was written yet, or while it is."""
+        offset = slot_number * SLOT_SIZE
+        times, length = HEAD.unpack_from(self._memory, offset)
+        data = self._memory[offset + HEAD.size : offset + HEAD.size + length]
+        return data if HEAD.unpack_from(self._memory, offset)[0] == times and not times % 2 else b""
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, NoReturn
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.serve.shared_stats import SharedStats
+from andy_cli.frontends.serve.call_records import SharedStats
 from andy_cli.guard.addresses import is_loopback
 from andy_cli.settings import Settings, load
 

@@ -172,7 +172,7 @@ def _read_model(value: object) -> str:
 def _read_history(messages: object, kept_parts: dict[str, object]) -> list[Message]:
     if not isinstance(messages, list) or not messages:
         raise wrong_type("messages", "a list of at least one message")
-    names: dict[str, str] = {}
+    names: dict[str, str] = {}  # of the tools, by the ids of their calls
     history: list[Message] = []
     for index, message in enumerate(_with_tool_calls(messages)):
         role = ROLES.get(str(as_record(message).get("role")))
@@ -237,7 +237,6 @@ def check_results(history: Sequence[Message]) -> None:
 
 
 def _read_result(message: Mapping[str, object], text: str, names: Mapping[str, str]) -> Message:
-    """Read what a tool returned. `names` are those of the tools, by the ids of their calls."""
     id = str(message.get("tool_call_id") or "")
     return Message("tool", text, call_id=id, name=names.get(id, str(message.get("name") or "")))
 
@@ -373,19 +372,14 @@ def _infer_tools(history: Sequence[Message]) -> dict[str, Schema]:
     return tools
 
 
-def _list_allowed_tools(allowed: object) -> list[object]:
-    listed = as_record(allowed).get("tools")
-    if not isinstance(listed, list) or not listed:
-        raise wrong_type("tool_choice.allowed_tools.tools", "a list of tools")
-    return listed
-
-
 def _keep_allowed(body: Mapping[str, object], tools: dict[str, Schema]) -> dict[str, Schema]:
     """Keep the tools that may be called now, where `tool_choice` lists them."""
     choice = find_tool_choice(body)
     if not isinstance(choice, dict) or choice.get("type") != "allowed_tools":
         return tools
-    listed = _list_allowed_tools(choice.get("allowed_tools"))
+    listed = as_record(choice.get("allowed_tools")).get("tools")
+    if not isinstance(listed, list) or not listed:
+        raise wrong_type("tool_choice.allowed_tools.tools", "a list of tools")
     names = [*map(find_tool_name, listed)]
     if unknown := [name for name in names if name not in tools]:
         raise refuse_field("tool_choice", f"allows {unknown[0]!r}, which is none of the tools.")

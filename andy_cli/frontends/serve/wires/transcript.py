@@ -32,16 +32,12 @@ class Transcript:
 
     def add_message(self, role: str, content_parts: Sequence[ContentPart]) -> None:
         """Add a message; what an assistant says in several pieces is one."""
-        last_entry = self._entries[-1] if self._entries else None
-        if (
-            role == "assistant"
-            and last_entry is not None
-            and last_entry.role == role
-            and not last_entry.results
-        ):
-            last_entry.parts += content_parts
-        else:
-            self._entries.append(TranscriptEntry(role, list(content_parts)))
+        if role == "assistant" and self._entries:
+            last_entry = self._entries[-1]
+            if last_entry.role == role and not last_entry.results:
+                last_entry.parts += content_parts
+                return
+        self._entries.append(TranscriptEntry(role, list(content_parts)))
 
     def add_call(self, id: str, name: str, arguments: object) -> None:
         self.add_message("assistant", ())
@@ -61,14 +57,13 @@ class Transcript:
         self._open[id].results.append(result)
 
     def list_messages(self) -> list[Mapping[str, object]]:
-        return [message for entry in self._entries for message in write_entry(entry)]
-
-
-def write_entry(entry: TranscriptEntry) -> list[Mapping[str, object]]:
-    message: dict[str, object] = {"role": entry.role, "content": entry.parts}
-    if entry.calls:
-        message["tool_calls"] = entry.calls
-    return [message, *entry.results]
+        messages: list[Mapping[str, object]] = []
+        for entry in self._entries:
+            message: dict[str, object] = {"role": entry.role, "content": entry.parts}
+            if entry.calls:
+                message["tool_calls"] = entry.calls
+            messages += [message, *entry.results]
+        return messages
 
 
 def text_part(text: str) -> ContentPart:
