@@ -111,9 +111,8 @@ def _is_same_answer(message: Choice, written: Choice) -> bool:
     our_text = written["content"]
     if not isinstance(text, str) or text.strip() != str(our_text).strip():
         return False
-    return _normalize_calls(message.get("tool_calls")) == _normalize_calls(
-        written.get("tool_calls")
-    )
+    calls, our_calls = message.get("tool_calls"), written.get("tool_calls")
+    return _normalize_calls(calls) == _normalize_calls(our_calls)
 
 
 def _normalize_calls(calls: object) -> list[object]:

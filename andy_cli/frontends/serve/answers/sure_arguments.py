@@ -211,15 +211,9 @@ class SureArguments:
     def _fits_schema(self, value: object) -> bool:
         """Tell whether the mapper would leave the value as it is."""
         shared = {key: schema for key, schema in self._parameters.items() if key.startswith("$")}
-        single_property = {
-            **shared,
-            "type": "object",
-            "properties": {self._key: self._properties[self._key]},
-        }
-        tool: Schema = {
-            "type": "function",
-            "function": {"name": "tool", "parameters": single_property},
-        }
+        properties = {self._key: self._properties[self._key]}
+        parameters = {**shared, "type": "object", "properties": properties}
+        tool = {"type": "function", "function": {"name": "tool", "parameters": parameters}}
         mapped = map_call("tool", {self._key: value}, {"tool": tool}, lambda name: False)
         unchanged = [call.arguments for call in mapped.calls] == [{self._key: value}]
         return unchanged and not (mapped.problems or mapped.changes)

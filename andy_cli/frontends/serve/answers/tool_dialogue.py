@@ -52,12 +52,8 @@ def find_in_reasoning(dialogue: ToolDialogue, reply: ModelReply) -> tuple[Compil
     """
     compiled = reply.compiled
     is_silent = not (compiled.requests or compiled.text.strip())
-    if (
-        is_silent
-        and compiled.reasoning
-        and may_run_calls(reply.finish)
-        and dialogue.chat_request.tools
-    ):
+    may_call = bool(dialogue.chat_request.tools) and may_run_calls(reply.finish)
+    if is_silent and may_call and compiled.reasoning:
         reasoning_reader = make_reader(dialogue)
         reasoning_reader.take(Chunk(compiled.reasoning))
         _, compiled_reasoning = reasoning_reader.finish()
@@ -68,19 +64,17 @@ def find_in_reasoning(dialogue: ToolDialogue, reply: ModelReply) -> tuple[Compil
 
 def make_reader(dialogue: ToolDialogue) -> QuoteAwareParser:
     make_compiler = choose_compiler(dialogue)
-    schema = dialogue.chat_request.answer_schema
+    is_quotation = partial(is_text, dialogue)
+    schema, is_streamed = dialogue.chat_request.answer_schema, dialogue.chat_request.stream
     if schema is None:
-        return QuoteAwareParser(make_compiler, partial(is_text, dialogue))
-    return FormattedAnswerParser(
-        make_compiler, partial(is_text, dialogue), schema, dialogue.chat_request.stream
-    )
+        return QuoteAwareParser(make_compiler, is_quotation)
+    return FormattedAnswerParser(make_compiler, is_quotation, schema, is_streamed)
 
 
 def choose_compiler(dialogue: ToolDialogue) -> Callable[[Collection[Span]], Compiler]:
     """Choose what reads a reply, with these spans of it as text."""
-    reasoning_opened: Opened = (
-        "likely" if dialogue.source.endpoint.model in dialogue.thinks_first else ""
-    )
+    thinks_first = dialogue.source.endpoint.model in dialogue.thinks_first
+    reasoning_opened: Opened = "likely" if thinks_first else ""
     if not dialogue.chat_request.tools:
         compiler = Compiler(word_markers(), reasoning_open=reasoning_opened)  # nothing is a request
         return lambda plain_spans: compiler
@@ -247,9 +241,8 @@ async def ask_aside(
 ) -> str:
     """Ask the model something that its client never sees; returns its answer."""
     held_to = None if dialogue.source.guided else constraint
-    fields = {
-        key: value for key, value in dialogue.chat_request.fields.items() if key in KEPT_FIELDS
-    }
+    all_fields = dialogue.chat_request.fields
+    fields = {key: value for key, value in all_fields.items() if key in KEPT_FIELDS}
     request = dialogue.build_request(side_messages, held_to)
     replies = dialogue.source.reply(request, fields)
     reply = await ModelReply(replies, Compiler(word_markers())).read_whole()

@@ -113,14 +113,12 @@ class HttpExchange:
         length = str(len(data))
         if status == 200 and self.scope["method"] == "POST":
             head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n"
-            header_lines = [
-                f"{name}: {value}\r\n" for name, value in (self.shared | headers).items()
-            ]
-            answer_head = "".join((head, *header_lines, "cache-control: no-store\r\n\r\n"))
+            for name, value in (self.shared | headers).items():
+                head += f"{name}: {value}\r\n"
+            head += "cache-control: no-store\r\n\r\n"
             self.begun = True
-            if self._connection.write_answer(
-                self.scope, answer_head.encode("latin-1", "replace") + data
-            ):
+            whole_answer = head.encode("latin-1", "replace") + data
+            if self._connection.write_answer(self.scope, whole_answer):
                 return
         await self.start_response(status, kind, {"content-length": length, **headers})
         await self.write_chunk(data, has_more=False)

@@ -130,9 +130,8 @@ class OllamaModels:
         upstream = self._upstreams.find_upstream(name)
         facts = await upstream.get_facts(select_source(upstream, strip_latest_tag(name)).endpoint)
         template = facts.template if "tools" in facts.template.lower() else TEMPLATE
-        other_capabilities = [
-            capability for capability in OTHER_CAPABILITIES if capability in facts.capabilities
-        ]
+        capabilities = [*OWN_CAPABILITIES]
+        capabilities += [name for name in OTHER_CAPABILITIES if name in facts.capabilities]
         model_info: dict[str, object] = {"general.architecture": ARCHITECTURE}
         if facts.context:
             model_info[f"{ARCHITECTURE}.context_length"] = facts.context
@@ -142,7 +141,7 @@ class OllamaModels:
             "template": template,
             "details": NO_DETAILS,
             "model_info": model_info,
-            "capabilities": [*OWN_CAPABILITIES, *other_capabilities],
+            "capabilities": capabilities,
             "modified_at": format_time(self._started),
         }
 

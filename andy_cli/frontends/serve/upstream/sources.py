@@ -187,9 +187,8 @@ class RemoteSource:
 
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
         constraint_fields = await self.find_constraint(request, fields)
-        chunks = self._stream_reply(
-            json.dumps({**self._build_body(request, fields), **constraint_fields}).encode()
-        )
+        body = {**self._build_body(request, fields), **constraint_fields}
+        chunks = self._stream_reply(json.dumps(body).encode())
         async with aclosing(read_reply(chunks, constraint_fields)) as reply_chunks:
             async for chunk in reply_chunks:
                 yield chunk

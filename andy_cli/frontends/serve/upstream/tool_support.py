@@ -116,10 +116,8 @@ class ToolSupport:
 
 
 def estimate(chat_request: ChatRequest, counted: int) -> PromptTokens:
-    schemas = sum(
-        estimate_tokens(json.dumps(tool, ensure_ascii=False))
-        for tool in chat_request.tools.values()
-    )
+    written = [json.dumps(tool, ensure_ascii=False) for tool in chat_request.tools.values()]
+    schemas = sum(map(estimate_tokens, written))
     return PromptTokens(sum(map(estimate_message, chat_request.history)), schemas, counted)
 
 

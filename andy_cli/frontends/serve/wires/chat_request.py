@@ -363,9 +363,8 @@ def _infer_tools(history: Sequence[Message]) -> dict[str, Schema]:
     tools: dict[str, Schema] = {}
     for call in (call for message in history for call in message.calls):
         earlier_properties = tools.get(call.name, {}).get("function", {}).get("parameters", {})
-        known_properties = {name: {} for name in call.arguments} | earlier_properties.get(
-            "properties", {}
-        )
+        known_properties: dict[str, object] = {name: {} for name in call.arguments}
+        known_properties |= earlier_properties.get("properties", {})
         parameters = {"type": "object", "properties": known_properties}
         function = {"name": call.name, "description": "", "parameters": parameters}
         tools[call.name] = {"type": "function", "function": function}

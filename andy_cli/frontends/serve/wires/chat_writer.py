@@ -109,9 +109,8 @@ class ChatWriter:
         if not self._place.last:
             return last_events
         if self._asked.usage:
-            last_events += write_data_event(
-                {**self._head, "choices": [], "usage": self._sum_usage(finish)}
-            )
+            usage = self._sum_usage(finish)
+            last_events += write_data_event({**self._head, "choices": [], "usage": usage})
         return last_events + DONE
 
     def _finish_reason(self, finish: Finish) -> str:
@@ -120,12 +119,13 @@ class ChatWriter:
     def _sum_usage(self, finish: Finish) -> dict[str, int]:
         """Of all answers up to this one; they share one prompt."""
         usage_before = self._place.before
-        prompt = usage_before.input_tokens or finish.input_tokens
-        return write_usage(
-            finish._replace(
-                input_tokens=prompt, output_tokens=usage_before.output_tokens + finish.output_tokens
-            )
-        )
+        prompt_tokens = usage_before.input_tokens or finish.input_tokens
+        completion_tokens = usage_before.output_tokens + finish.output_tokens
+        return {
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+            "total_tokens": prompt_tokens + completion_tokens,
+        }
 
     @staticmethod
     def write_failure(api_error: ApiError) -> bytes:
@@ -155,10 +155,8 @@ class LegacyWriter(ChatWriter):
 
     def _call_deltas(self, answer_part: CompletedCall) -> list[dict[str, object]]:
         opened_call = {"name": answer_part.name, "arguments": ""}
-        return [
-            {"function_call": opened_call},
-            {"function_call": {"arguments": answer_part.arguments}},
-        ]
+        rest = {"arguments": answer_part.arguments}
+        return [{"function_call": opened_call}, {"function_call": rest}]
 
     def _write_message(self, answer_parts: Sequence[AnswerPart]) -> dict[str, object]:
         message = super()._write_message(answer_parts)
@@ -197,14 +195,6 @@ def open_call(call_delta: ToolCallDelta) -> dict[str, object]:
     """The first piece of a call: its arguments follow."""
     call = CompletedCall(*call_delta[:3], "")
     return {"index": call.position, **write_call(call, ())}
-
-
-def write_usage(finish: Finish) -> dict[str, int]:
-    return {
-        "prompt_tokens": finish.input_tokens,
-        "completion_tokens": finish.output_tokens,
-        "total_tokens": finish.input_tokens + finish.output_tokens,
-    }
 
 
 def write_error(api_error: ApiError) -> dict[str, object]:

@@ -370,13 +370,10 @@ def _find_known_tool(type: str) -> Mapping[str, object]:
 
 
 def _describe_tool(tool: CheckedObject) -> dict[str, object]:
-    parameters = tool.read("input_schema", check_object)
-    about = tool.read_given("description", check_text)
-    return (
-        {"parameters": parameters}
-        if about is None
-        else {"description": about, "parameters": parameters}
-    )
+    parameters, described = tool.read("input_schema", check_object), {}
+    if tool.get("description") is not None:
+        described["description"] = tool.read("description", check_text)
+    return {**described, "parameters": parameters}
 
 
 REASONS = {"length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
