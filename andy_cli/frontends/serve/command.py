@@ -19,6 +19,8 @@ from andy_cli.settings import Settings, load
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
+    """The options of the command line."""
+
     upstream: Sequence[str]
     model: str = ""
     dialect: str = "auto"

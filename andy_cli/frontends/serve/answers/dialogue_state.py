@@ -21,6 +21,8 @@ NOTHING_USED = Usage()
 
 @dataclass(slots=True)
 class ToolDialogue:
+    """One answer while it is made."""
+
     chat_request: ChatRequest
     source: ReplySource
     tool_prompt: ToolPrompt

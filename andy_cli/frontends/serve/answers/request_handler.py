@@ -74,6 +74,8 @@ PlacedWriter = Callable[[ChatRequest, str, AnswerPosition], ChatWriter]
 
 @dataclass(slots=True)
 class RequestHandler:
+    """One request for an answer, and all that is known about it."""
+
     exchange: HttpExchange
     wire: ClientWire
     chat_request: ChatRequest

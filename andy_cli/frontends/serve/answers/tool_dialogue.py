@@ -87,6 +87,8 @@ def choose_compiler(dialogue: ToolDialogue) -> Callable[[Collection[Span]], Comp
 
 
 class UnderstoodReply(NamedTuple):
+    """The calls that a reply asks for, and the texts that are none."""
+
     calls: tuple[CompletedCall, ...] = ()
     shown: tuple[str, ...] = ()
     """Texts of requests that are none: quotations, and what the protocol says aloud."""

@@ -21,6 +21,8 @@ NONE: dict[str, str] = {}
 
 
 class HttpExchange:
+    """One request and its answer on the wire."""
+
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope = scope
         self.headers: Mapping[str, str] = {}

@@ -44,6 +44,8 @@ CONNECTION_ENDED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, Conn
 
 
 class AnswerTimeouts(NamedTuple):
+    """Limits on the time of servers of models, in seconds."""
+
     total: float
     """For an answer in all."""
     silence: float

@@ -57,6 +57,8 @@ class ReplySource(Protocol):
 
 @dataclass(slots=True)
 class SourceWrapper:
+    """A source that adds something to another one."""
+
     source: ReplySource
 
     @property

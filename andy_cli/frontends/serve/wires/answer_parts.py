@@ -38,6 +38,8 @@ class ToolCallDelta(NamedTuple):
 
 
 class CompletedCall(NamedTuple):
+    """A whole call; `arguments` is a JSON text."""
+
     position: int
     id: str
     name: str

@@ -271,6 +271,8 @@ LINES = "application/x-ndjson"
 
 
 class OllamaChatWriter:
+    """Writes one answer of /api/chat."""
+
     def __init__(self, chat_request: ChatRequest, model: str) -> None:
         self._model = chat_request.body.get("model") or model
         self._thinks = chat_request.body.get("think") is not False
@@ -334,6 +336,8 @@ class OllamaChatWriter:
 
 
 class OllamaGenerateWriter(OllamaChatWriter):
+    """Writes one answer of /api/generate, which makes no calls."""
+
     def _render_content(
         self, text: str, thinking: str, calls: Sequence[Mapping[str, object]]
     ) -> dict[str, object]:

@@ -53,6 +53,8 @@ from andy_cli.frontends.serve.wires.transcript import (
 
 
 class CallForm(NamedTuple):
+    """The form that calls of a kind of tool have."""
+
     item: str
     given: str
     """The field with what the tool is given."""
