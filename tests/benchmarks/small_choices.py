@@ -26,7 +26,7 @@ from tests.benchmarks.measure import table
 from tests.shell import ROOT
 
 CORPUS = ROOT / "tests" / "corpora" / "small_model"
-BATCHES = ("foreign", *(f"foreign_{number}" for number in range(2, 49)))
+BATCHES = ("foreign", *(f"foreign_{number}" for number in range(2, 50)))
 
 
 @dataclass(frozen=True)

@@ -119,8 +119,9 @@ BATCHES = (
     "everyday_75",
     "everyday_76",
     "everyday_77",
+    "everyday_78",
 )
-CONVERSATIONS = tuple(f"talks_{number}" for number in range(1, 10))
+CONVERSATIONS = tuple(f"talks_{number}" for number in range(1, 11))
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez
 Blue Monday - New Order|Bohemian Rhapsody - Queen|Clair de Lune - Claude Debussy
